@@ -1,13 +1,13 @@
-//! The header a guest of Mortise finds at its start.
+//! The guest header, at the start of a guest's memory.
 //!
-//! The orchestrator writes it from `system.toml`; x0 holds its address. It says where the guest's
-//! memory, its shared areas, those of its periodic tasks and its ends of channels are. Everything stands at a fixed
-//! place, so that reading it takes no parser and next to no code; Mortise's manifest, which is read
-//! once and may grow, is a device tree. `docs/formats.md` lists the fields.
+//! The orchestrator writes it from `system.toml`; x0 holds its address at guest entry. It describes
+//! the guest's memory, its shared areas, those of its periodic tasks, and its channel ends. All
+//! fields are at fixed offsets, so that reading takes no parser and hardly any code; Mortise's
+//! manifest, which is read once and may grow, is a device tree. `docs/formats.md` lists the fields.
 //!
-//! Guarantees: any bytes give a [`Guest`] or an [`Error`], never a panic. What a [`Guest`] names
-//! consists of whole pages, and no period is zero. That the ranges do not overlap is Mortise's to
-//! see to, who maps them. No allocation, no copy; time is linear in the number of tasks.
+//! Guarantees: any bytes yield a [`Guest`] or an [`Error`], never a panic. The ranges of a
+//! [`Guest`] consist of whole pages, and no period is zero. Mortise, which maps the ranges, ensures
+//! that they do not overlap. No allocation, no copy; time is linear in the number of tasks.
 //!
 //! ```
 //! # fn bytes_at_x0() -> &'static [u8] { &[] }
@@ -31,33 +31,33 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"TGST");
 pub const VERSION: u32 = 1;
 /// Bytes of a name, NUL-padded.
 pub const NAME_LENGTH: usize = 32;
-/// Periodic tasks of a guest at most.
+/// Maximum number of periodic tasks.
 pub const TASKS: usize = 8;
 
-/// Ends of channels of a guest at most.
+/// Maximum number of channel ends.
 pub const ENDS: usize = 8;
 
-/// Bytes of a header.
+/// Size of a header.
 pub const SIZE: usize = 0x80 + TASKS * 0x40 + ENDS * 0x70;
 
-/// Why some bytes are no header.
+/// Error of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// They are something else, or too few, or not aligned to 8.
+    /// The bytes are not a header, too few, or not aligned to 8.
     Foreign,
-    /// They are a header of another version.
+    /// The header has another version.
     Version(u32),
-    /// There are more tasks than a guest has.
+    /// The number of tasks exceeds the maximum.
     Tasks(u32),
     /// This range does not consist of whole pages.
     Pages(u64),
     /// A period is zero.
     Period,
-    /// There are more ends of channels and vLibs than a guest has.
+    /// The number of channel ends and vLibs exceeds the maximum.
     Ends(u32),
-    /// This guest has no end of such a channel.
+    /// The guest has no end of such a channel.
     NoChannel,
-    /// This guest has no such vLib to call.
+    /// The guest has no such vLib to call.
     NoVlib,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A range as it stands in the header; of no size if there is none.
+/// A range in the header; its size is zero if there is none.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct Pages {
@@ -105,7 +105,7 @@ impl Pages {
     }
 }
 
-/// The header as it lies in memory. All fields are little endian.
+/// The header in memory. All fields are little-endian.
 #[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct Header {
@@ -114,28 +114,28 @@ struct Header {
     tasks: u32,
     cpus: u32,
     name: [u8; NAME_LENGTH],
-    /// Memory, status page, log ring, and the range in which all that is shared lies.
+    /// Memory, status page, log ring, and the range that contains all shared areas.
     ranges: [Pages; 4],
     ends: u32,
-    /// Zero, for what later versions add.
+    /// Reserved, zero.
     reserved: [u32; 3],
     task: [Task; TASKS],
     end: [End; ENDS],
 }
 
-/// A periodic task that the system names.
+/// A periodic task in the header.
 #[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Task {
     name: [u8; NAME_LENGTH],
     area: Pages,
-    /// From one release to the next, in nanoseconds; not zero.
+    /// Period in nanoseconds; not zero.
     pub period_ns: u64,
-    /// From a release to the latest start that counts as in time, in nanoseconds.
+    /// Deadline of a job's start after its release, in nanoseconds.
     pub deadline_ns: u64,
 }
 
-/// An end of a channel, as it stands in the header.
+/// A channel end in the header.
 #[derive(Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct End {
@@ -153,38 +153,38 @@ struct End {
 /// The guest's end of a channel to or from another VM.
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
-    /// What hypercalls name it by.
+    /// Its number in hypercalls.
     pub number: u32,
-    /// Whether this is the end that sends.
+    /// Whether this is the sending end.
     pub sends: bool,
-    /// How many messages it holds.
+    /// Capacity in messages.
     pub slots: u32,
-    /// Bytes of a message at most.
+    /// Maximum size of a message.
     pub size: u32,
     /// The producer's part.
     pub producer: IntermediateRange,
     /// The consumer's part.
     pub consumer: IntermediateRange,
-    /// Where it says who is there.
+    /// The status of both ends.
     pub status: IntermediateRange,
-    /// The interrupt by which the other end calls.
+    /// The doorbell interrupt.
     pub interrupt: u32,
 }
 
-/// A vLib that the guest calls.
+/// A vLib that the guest can call.
 #[derive(Clone, Copy, Debug)]
 pub struct Vlib {
-    /// What hypercalls name it by.
+    /// Its number in hypercalls.
     pub number: u32,
-    /// What guest and server share.
+    /// Memory shared by guest and server.
     pub memory: IntermediateRange,
-    /// Where it says how far the server is.
+    /// The status of the server.
     pub status: IntermediateRange,
-    /// The interrupt by which the guest is told of an end.
+    /// The expiry interrupt.
     pub interrupt: u32,
 }
 
-/// The role of an end by which a channel is sent to, and of who calls a vLib.
+/// The role of a sending end, and of a caller of a vLib.
 const SENDS: u32 = 0;
 const CALLS: u32 = 2;
 
@@ -208,18 +208,18 @@ impl Task {
         text(&self.name)
     }
 
-    /// Where its samples go, if anywhere.
+    /// The area of its samples, if there is one.
     pub fn area(&self) -> Option<IntermediateRange> {
         self.area.range()
     }
 }
 
-/// What a guest is told about itself.
+/// The guest's own header, validated.
 #[derive(Clone, Copy, Debug)]
 pub struct Guest<'a>(&'a Header);
 
 impl<'a> Guest<'a> {
-    /// The guest of the header at the start of `bytes`, which may be longer.
+    /// Validates the header at the start of `bytes`, which may be longer.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let (header, _) = Header::ref_from_prefix(bytes).map_err(|_| Error::Foreign)?;
         if header.magic != MAGIC {
@@ -246,7 +246,7 @@ impl<'a> Guest<'a> {
         text(&self.0.name)
     }
 
-    /// How many vCPUs it has.
+    /// Number of its vCPUs.
     pub fn cpus(&self) -> u32 {
         self.0.cpus
     }
@@ -256,7 +256,7 @@ impl<'a> Guest<'a> {
         self.range(0)
     }
 
-    /// Its status page, which it may only read.
+    /// Its status page, read-only to the guest.
     pub fn status(&self) -> Option<IntermediateRange> {
         self.range(1)
     }
@@ -266,7 +266,7 @@ impl<'a> Guest<'a> {
         self.range(2)
     }
 
-    /// The range in which all lies that it shares with others.
+    /// The range that contains all memory shared with others.
     pub fn shared(&self) -> Option<IntermediateRange> {
         self.range(3)
     }
@@ -281,8 +281,8 @@ impl<'a> Guest<'a> {
         self.0.task.get(..count).unwrap_or(&[])
     }
 
-    /// The guest's end of the channel of this name. It is checked here, so that a guest that uses
-    /// none has no code for it.
+    /// The guest's end of the channel of this name. It is validated here, so that a guest without
+    /// channels has no code for them.
     pub fn channel(&self, name: &str) -> Result<Channel, Error> {
         let end = self.end(name, |role| role < CALLS)?;
         let end = end.ok_or(Error::NoChannel)?;
@@ -299,7 +299,7 @@ impl<'a> Guest<'a> {
         })
     }
 
-    /// The vLib of this name that the guest may call, checked as a channel is.
+    /// The vLib of this name that the guest can call, validated as a channel is.
     pub fn vlib(&self, name: &str) -> Result<Vlib, Error> {
         let end = self.end(name, |role| role == CALLS)?;
         let end = end.ok_or(Error::NoVlib)?;
@@ -312,7 +312,7 @@ impl<'a> Guest<'a> {
         })
     }
 
-    /// The end of this name with such a role.
+    /// The channel end of this name and role.
     fn end(&self, name: &str, role: impl Fn(u32) -> bool) -> Result<Option<&'a End>, Error> {
         let ends = self.0.end.get(..self.0.ends as usize);
         let ends = ends.ok_or(Error::Ends(self.0.ends))?;
@@ -326,7 +326,7 @@ impl<'a> Guest<'a> {
     }
 }
 
-/// The text of a field up to its first NUL; nothing of it if it is not UTF-8.
+/// The text of a field up to its first NUL; empty if it is not UTF-8.
 fn text(field: &[u8]) -> &str {
     let mut parts = field.split(|&byte| byte == 0);
     let name = parts.next().and_then(|name| str::from_utf8(name).ok());

@@ -1,13 +1,13 @@
-//! Headers: what is accepted, how the rest is refused, and that no bytes panic.
+//! Tests of guest headers: valid ones, rejected ones, and random bytes.
 
 use core_guest::{ENDS, Error, Guest, MAGIC, SIZE, TASKS, VERSION};
 use proptest::prelude::*;
 
-/// The header of the demonstration as the orchestrator writes it. Its own tests compare with the
-/// same file, so that the two sides cannot drift apart.
+/// The header of the demonstration as the orchestrator writes it. The orchestrator's tests compare
+/// with the same file, so that both sides stay consistent.
 const GOLDEN: &[u8] = include_bytes!("golden.bin");
 
-/// Where fields stand, in words of 8 bytes.
+/// Offsets of fields, in words of 8 bytes.
 const VERSION_AND_MAGIC: usize = 0;
 const CPUS_AND_TASKS: usize = 1;
 const MEMORY: usize = 6;
@@ -16,7 +16,7 @@ const ENDS_COUNT: usize = 14;
 const TASK: usize = 16;
 const END: usize = 80;
 
-/// The header as words, as a guest's memory is aligned.
+/// The header as words, with the alignment of a guest's memory.
 fn words() -> Vec<u64> {
     let words = GOLDEN.chunks(8);
     let mut words: Vec<u64> = words
@@ -26,7 +26,7 @@ fn words() -> Vec<u64> {
     words
 }
 
-/// The same with an end of a channel, `telemetry`, that receives.
+/// The same header with a receiving channel end, `telemetry`.
 fn words_with_channel() -> Vec<u64> {
     let mut words = words();
     words[ENDS_COUNT] = 1;
@@ -164,7 +164,7 @@ fn the_rest_is_refused() {
     );
 }
 
-/// Everything a kernel does with a header; what it is given then keeps its promises.
+/// Checks the guarantees of a valid header, using all of it.
 fn use_up(words: &[u64], length: usize) -> Result<(), TestCaseError> {
     match Guest::parse(&bytes(words)[..length]) {
         Ok(guest) => {

@@ -1,18 +1,17 @@
-//! Log lines, handed whole to a sink.
+//! Logging of whole lines to a sink.
 //!
 //! # Purpose
 //!
-//! Both kernels and their applications log through the macros here, [`info!`] and its like; where
-//! the lines go is a [`Sink`]'s matter. A line reaches the sink in one piece, so that lines of
+//! Both kernels and their applications log through the macros here, [`info!`] and the like; a
+//! [`Sink`] decides where the lines go. A line reaches the sink in one piece, so that lines of
 //! several cores do not mix.
 //!
 //! # Guarantees
 //!
-//! A text without arguments goes to the sink as it is. Any other is formatted on the stack into a
-//! [`Line`] of [`LINE_LENGTH`] bytes; what is longer is cut and marked. An image in which nothing
-//! is formatted has no formatting code: that is 15 kB, twice a small kernel. No allocation, no lock
-//! of its own: which locks are taken is the sink's matter. A line has no place on the real-time
-//! path.
+//! A text without arguments goes to the sink unchanged. Any other is formatted on the stack into a
+//! [`Line`] of [`LINE_LENGTH`] bytes; a longer one is truncated and marked. An image that formats
+//! nothing contains no formatting code, which is 15 kB, twice a small kernel. No allocation, and no
+//! lock except those of the sink. Logging is not for real-time paths.
 //!
 //! # Example
 //!
@@ -42,25 +41,25 @@ pub use line::Line;
 use core::fmt::{self, Write as _};
 use spin::Once;
 
-/// Bytes of the longest formatted line; what is longer is cut.
+/// Maximum length of a formatted line, which is truncated beyond.
 pub const LINE_LENGTH: usize = 240;
 
-/// How urgent a line is, the most urgent first.
+/// Severity of a line, the highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Something failed.
+    /// A failure.
     Error,
-    /// Something may not be as it should be.
+    /// A possible problem.
     Warn,
-    /// What happens.
+    /// Information on events.
     Info,
-    /// What happens inside.
+    /// Internal details.
     Debug,
 }
 
 impl Level {
-    /// The least urgent level of an image whose configuration says `CORE_LOG_ERROR`,
-    /// `CORE_LOG_DEBUG` or neither.
+    /// The lowest severity that is logged, by the options `CORE_LOG_ERROR` and `CORE_LOG_DEBUG` of
+    /// the image.
     pub const fn chosen(errors: bool, everything: bool) -> Self {
         match (errors, everything) {
             (true, _) => Self::Error,
@@ -69,7 +68,7 @@ impl Level {
         }
     }
 
-    /// What a line of this level begins with.
+    /// Prefix of a line of this severity.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Error => "error: ",
@@ -80,25 +79,25 @@ impl Level {
     }
 }
 
-/// Where log lines go.
+/// Destination of log lines.
 pub trait Sink: Sync {
-    /// Takes one line, which has no line end. Called on any core and in any context.
+    /// Takes one line without its terminator. Called on any core and in any context.
     fn write_line(&self, level: Level, text: &str);
 }
 
-/// The sink of the whole image, and the least urgent lines it gets.
+/// The sink of the image, and the lowest severity that it receives.
 static INSTALLED: Once<(&'static dyn Sink, Level)> = Once::new();
 
-/// Makes `sink` the one of the whole image, for lines of `least` and more urgent ones. Only the
-/// first one installed counts.
+/// Installs the sink of the image, for lines of severity `least` and higher. Later calls have no
+/// effect.
 pub fn install(sink: &'static dyn Sink, least: Level) {
     INSTALLED.call_once(|| (sink, least));
 }
 
-/// Writes a line: what the macros call.
+/// Writes a line; called by the macros.
 #[inline(always)]
 pub fn write(level: Level, text: fmt::Arguments<'_>) {
-    // Which of the two it is the compiler knows, and leaves the other one out.
+    // The compiler knows which of the two it is and omits the other.
     match text.as_str() {
         Some(text) => write_text(level, text),
         None => write_formatted(level, text),
@@ -119,12 +118,12 @@ fn write_text(level: Level, text: &str) {
 #[inline(never)]
 fn write_formatted(level: Level, text: fmt::Arguments<'_>) {
     let mut line = Line::<LINE_LENGTH>::new();
-    // A line takes any text; an error can only be one that a `Display` makes up.
+    // A line accepts any text; only a `Display` implementation can fail.
     let _ = line.write_fmt(text);
     write_text(level, line.as_str());
 }
 
-/// Writes the macro of each level; `$` is handed in, as a macro within a macro needs it.
+/// Generates the macro of each level; `$` is passed in, as a nested macro requires it.
 macro_rules! levels {
     ($dollar:tt $($(#[$documentation:meta])* $name:ident: $level:ident;)*) => {
         $(
@@ -140,13 +139,13 @@ macro_rules! levels {
 }
 
 levels! { $
-    /// Logs that something failed.
+    /// Logs a failure.
     error: Error;
-    /// Logs that something may not be as it should be.
+    /// Logs a possible problem.
     warn: Warn;
-    /// Logs what happens.
+    /// Logs information on events.
     info: Info;
-    /// Logs what happens inside.
+    /// Logs internal details.
     debug: Debug;
 }
 

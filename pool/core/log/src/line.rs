@@ -1,11 +1,11 @@
-//! A text of bounded length.
+//! Line buffer: a text of bounded length.
 
 use core::fmt;
 
-/// What a text ends with that was cut.
+/// Marks the end of a truncated text.
 const CUT: &str = "...";
 
-/// A text of at most `N` bytes that is written to like a `String`; what is too much is cut off.
+/// A text of at most `N` bytes, written to like a `String` and truncated beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<const N: usize> {
     bytes: [u8; N],
@@ -25,7 +25,7 @@ impl<const N: usize> Line<N> {
 
     /// The text so far.
     pub fn as_str(&self) -> &str {
-        // Only whole characters are ever stored, so the text is there.
+        // Only whole characters are stored, so that the bytes are valid UTF-8.
         self.bytes
             .get(..self.length)
             .and_then(|bytes| str::from_utf8(bytes).ok())
@@ -38,11 +38,12 @@ impl<const N: usize> Line<N> {
     }
 }
 
-/// The end of the last whole character within the first `limit` bytes of a text. Of bytes, as cutting
-/// a `str` can fail, and what says how it did is 3 kB of every image that logs.
+/// The end of the last whole character within the first `limit` bytes of a text. It works on bytes,
+/// as slicing a `str` can panic, and the code that reports that panic takes 3 kB of each image that
+/// logs.
 fn boundary(text: &[u8], limit: usize) -> usize {
     let mut end = text.len().min(limit);
-    // What goes on with a character has 10 in its upper bits.
+    // Continuation bytes have 10 in their upper bits.
     while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end = end.saturating_sub(1);
     }

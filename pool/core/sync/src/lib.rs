@@ -2,17 +2,17 @@
 //!
 //! # Purpose
 //!
-//! [`TicketLock`] is a `Mutex` for kernels: it spins. Its guard is the one of `lock_api`; what is
-//! ours is the order in which cores get the lock.
+//! [`TicketLock`] is a spinning mutex for kernels. Its guard is that of `lock_api`; this crate
+//! defines the order in which cores get the lock.
 //!
 //! # Guarantees
 //!
-//! - **First come, first served.** A core waits for each other core once at most, so the wait is
-//!   bounded by the number of cores and the longest hold.
-//! - **Cheap when free.** One atomic addition takes the lock, one store gives it back.
-//! - It masks no interrupt. Data that an interrupt handler of the same core takes as well wants
-//!   them masked while it is held; Mortise runs with them masked anyway.
-//! - It has no place between criticalities: whoever holds it holds up all who wait.
+//! - **First come, first served.** A core waits for each other core at most once, so that the wait
+//!   is bounded by the number of cores and the longest critical section.
+//! - **Cheap without contention.** One atomic addition takes the lock, one store releases it.
+//! - It masks no interrupts. For data that an interrupt handler of the same core locks too, the
+//!   holder masks interrupts; Mortise always runs with interrupts masked.
+//! - It is not for cores of different criticality: the holder delays all waiters.
 //!
 //! # Example
 //!
@@ -32,13 +32,13 @@
 
 mod ticket;
 
-/// Data behind a ticket lock.
+/// Data protected by a ticket lock.
 #[cfg(not(loom))]
 pub type TicketLock<T> = lock_api::Mutex<raw::RawTicketLock, T>;
 
 #[cfg(not(loom))]
 pub mod raw {
-    //! The lock without its data.
+    //! Raw ticket lock, without data.
 
     pub use crate::ticket::Ticket;
     use crate::ticket::Tickets;
@@ -49,19 +49,19 @@ pub mod raw {
     pub struct RawTicketLock(Tickets);
 
     impl RawTicketLock {
-        /// The ticket that is being served, for its holder, who did not keep it.
+        /// The ticket being served, for a holder that did not keep its ticket.
         ///
         /// # Safety
         ///
-        /// The caller holds the lock, and uses one such ticket to unlock it.
+        /// The caller holds the lock and unlocks it once with this ticket.
         #[inline]
         pub unsafe fn ticket(&self) -> Ticket {
             self.0.served()
         }
     }
 
-    // SAFETY: `Tickets` serves one ticket at a time, which the guard holds until `unlock`; no call
-    // unwinds. The model in `ticket` checks this for all orders of two cores.
+    // SAFETY: `Tickets` serves one ticket at a time, which the guard holds until `unlock`; no
+    // operation unwinds. The model in `ticket` checks this for all interleavings of two cores.
     unsafe impl RawMutex for RawTicketLock {
         const INIT: Self = Self(Tickets::new());
         type Guard = Ticket;

@@ -1,16 +1,16 @@
-//! Tickets, served in the order they were drawn.
+//! Ticket lock core: tickets, served in the order in which they were drawn.
 
 #[cfg(not(loom))]
 use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU32, Ordering};
 
-/// The number of whoever is being served. It is worth exclusive access.
+/// The ticket being served; it grants exclusive access.
 #[derive(Debug)]
 pub struct Ticket(u32);
 
-/// The next ticket to draw, and the one being served. Both run freely: 2³² cores would have to wait
-/// at once for a number to come twice.
+/// The next ticket to draw, and the one being served. Both wrap: 2³² cores would have to wait at
+/// once for a number to repeat.
 #[derive(Debug)]
 pub(crate) struct Tickets {
     next: AtomicU32,
@@ -26,11 +26,11 @@ impl Tickets {
         }
     }
 
-    /// Draws a ticket and waits until it is served.
+    /// Draws a ticket and spins until it is served.
     #[inline]
     pub(crate) fn take(&self) -> Ticket {
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
-        // Acquire: what the last holder did is seen by this one.
+        // Acquire: the former holder's accesses are visible to this one.
         while self.serving.load(Ordering::Acquire) != ticket {
             relax();
         }
@@ -59,7 +59,7 @@ impl Tickets {
         Ticket(self.serving.load(Ordering::Relaxed))
     }
 
-    /// Serves the next one.
+    /// Serves the next ticket.
     #[inline]
     pub(crate) fn give_back(&self, ticket: Ticket) {
         self.serving
@@ -72,10 +72,10 @@ impl Tickets {
     }
 }
 
-/// Lets others go first.
+/// Pauses a spinning core.
 ///
-/// YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs the cores in turn ends the
-/// turn here, instead of spinning for a whole slice until the holder may go on.
+/// YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs the cores in turn switches
+/// to the next core here, and does not spin for a whole time slice while the holder cannot run.
 #[inline]
 fn relax() {
     #[cfg(loom)]
@@ -103,9 +103,9 @@ mod model {
         count: UnsafeCell<u32>,
     }
 
-    // SAFETY: the model is there to find out whether this is so.
+    // SAFETY: the model checks that access is exclusive.
     unsafe impl Sync for Counter {}
-    // SAFETY: as above.
+    // SAFETY: the model checks that access is exclusive.
     unsafe impl Send for Counter {}
 
     impl Counter {

@@ -1,52 +1,52 @@
-//! What happened.
+//! Trace events and their encoding.
 
-/// A kind of event; its number is part of the format. What it is about, the *subject*, is an
-/// address that stands for a thread, a timer or an object, or a number where that is said.
+/// A kind of event; its number is part of the format. Its *subject* is the address of a thread,
+/// timer or object, or a number where that is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Event {
-    /// The subject runs from here on.
+    /// The subject starts to run.
     Run = 1,
-    /// The subject may run: it was waiting.
+    /// The subject becomes ready.
     Ready = 2,
-    /// Who runs waits for a point in time.
+    /// The running thread blocks until a point in time.
     Sleep = 3,
-    /// Who runs waits until somebody wakes it.
+    /// The running thread blocks until it is woken.
     Park = 4,
-    /// Who runs waits for its turn at the subject.
+    /// The running thread blocks on the subject.
     Wait = 5,
-    /// Who runs ends.
+    /// The running thread ends.
     End = 6,
-    /// An interrupt is served from here on; the subject is its number.
+    /// The handler of an interrupt starts; the subject is the INTID.
     Enter = 7,
-    /// The interrupt is served; the subject is its number.
+    /// The handler of an interrupt ends; the subject is the INTID.
     Leave = 8,
-    /// The subject, a timer, is started.
+    /// The subject, a timer, is armed.
     Start = 9,
     /// The subject, a timer, expires.
     Expire = 10,
-    /// The subject, a lock, is taken by who runs.
+    /// The running thread locks the subject.
     Acquire = 11,
-    /// The subject, a lock, is given back by who runs.
+    /// The running thread unlocks the subject.
     Release = 12,
-    /// The program passes the subject, a mark of its own.
+    /// The program passes the subject, one of its marks.
     Mark = 13,
-    /// What the program marks by the subject begins.
+    /// The section marked by the subject starts.
     Begin = 14,
-    /// What the program marks by the subject is over.
+    /// The section marked by the subject ends.
     Finish = 15,
-    /// The subject is a number: the value that belongs to the mark recorded just before.
+    /// The value of the mark recorded just before; the subject is a number.
     Value = 16,
-    /// The guest of a virtual CPU comes to its hypervisor; the subject is the cause: the vector's
-    /// number × 256, and of a synchronous exception the class in `ESR_EL2`.
+    /// A vCPU exits; the subject is the cause: the vector's number × 256, and for a synchronous
+    /// exception the class in `ESR_EL2`.
     Exit = 17,
-    /// A guest goes on; the subject is its virtual CPU.
+    /// Guest entry; the subject is the vCPU.
     Return = 18,
-    /// A virtual interrupt is put before a virtual CPU; the subject is that × 2^24 and the INTID.
+    /// A virtual interrupt is delivered to a vCPU; the subject is that × 2^24 plus the INTID.
     Inject = 19,
-    /// A guest calls its hypervisor; the subject is the function's identifier.
+    /// A hypercall; the subject is the function identifier.
     Call = 20,
-    /// A virtual machine is in another state; the subject is its place × 256 and the state.
+    /// A VM changes its state; the subject is its slot × 256 plus the state.
     State = 21,
     /// The doorbell of a channel rings; the subject is the channel's number.
     Ring = 22,
@@ -78,28 +78,28 @@ impl Event {
         Self::Ring,
     ];
 
-    /// The event of a number, if it is one of this version.
+    /// The event of a number, if this version defines it.
     pub fn from_number(number: u8) -> Option<Self> {
         let index = usize::from(number).checked_sub(1)?;
         Self::ALL.get(index).copied()
     }
 }
 
-/// Bits of a word that hold how often the ring went round.
+/// Bits of a word that hold the round of the ring.
 const ROUND: u64 = 0xff;
-/// One event.
+/// A trace record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When, in ticks of the system counter; its low 56 bits.
+    /// Time in ticks of the system counter; its low 56 bits.
     pub time: u64,
-    /// What; nothing if a later version wrote it.
+    /// The event; `None` if a later version defines it.
     pub event: Option<Event>,
-    /// What it is about; its low 48 bits, which are all of an address in the lower half.
+    /// The subject; its low 48 bits, which suffice for an address in the lower half.
     pub subject: u64,
 }
 
 impl Record {
-    /// The two words of an event that is written in a round of the ring.
+    /// Encodes a record in two words, for a round of the ring.
     #[inline(always)]
     pub(crate) const fn words(time: u64, event: Event, subject: u64, round: u64) -> [u64; 2] {
         let round = round & ROUND;
@@ -109,7 +109,7 @@ impl Record {
         ]
     }
 
-    /// The event in two words, if both are of the round.
+    /// Decodes two words, if both are of the round.
     pub(crate) fn of([time, rest]: [u64; 2], round: u64) -> Option<Self> {
         let whole = time & ROUND == round & ROUND && rest & ROUND == round & ROUND;
         whole.then(|| Self {

@@ -1,22 +1,23 @@
-//! A trace ring of one core: what ran there and when, what interrupted it, what it waited for.
+//! Trace ring of one core: a record of what it ran, when, and what interrupted it.
 //!
 //! # Purpose
 //!
-//! To see what a real-time system did without changing what it does, each core writes 16-byte
-//! [`Record`]s into a [`Ring`] of its own, in memory that the outside can read: the host of an
-//! emulator, a debugger, another core. The format is the same for threads of Tenon and virtual CPUs
-//! of Mortise; the orchestrator reads it (`orchestrator/tenonos/trace`) and writes what timeline
-//! viewers open. `docs/tracing.md` has the format byte by byte.
+//! To observe a real-time system without changing its behaviour, each core writes 16-byte
+//! [`Record`]s into its own [`Ring`], in memory that an observer can read: the host of an emulator,
+//! a debugger, another core. Threads of Tenon and vCPUs of Mortise share one format; the
+//! orchestrator reads it (`orchestrator/tenonos/trace`) and writes files for timeline viewers.
+//! `docs/tracing.md` defines the format byte by byte.
 //!
 //! # Guarantees
 //!
-//! - [`Writer::record`] is a fixed sequence of loads and stores: no lock, no loop, no barrier. When
-//!   the ring is full it overwrites the oldest record; a reader is told how many it missed.
-//! - A reader never takes half of a record for a whole one: both words carry the low bits of how
-//!   often the ring went round, and a record counts only if both say what its place in the order
-//!   demands. That replaces the barrier by which a writer would announce each overwriting. A reader
-//!   that sleeps in the middle of a record for exactly 256 rounds would be fooled: 4 million events.
-//! - One writer: the core that owns the ring, with interrupts masked. All readers are outside.
+//! - [`Writer::record`] is a fixed sequence of loads and stores: no lock, no loop, no barrier. In a
+//!   full ring it overwrites the oldest record; a reader is told how many records it missed.
+//! - A reader never accepts a partially written record: both words hold the low bits of the round
+//!   of the ring, and a record is valid only if both match its position. This replaces the barrier by
+//!   which a writer would announce each overwrite. A reader that stops within a record for exactly
+//!   256 rounds would accept a torn one: 4 million events.
+//! - There is one writer: the core that owns the ring, with interrupts masked. All readers are
+//!   external.
 //!
 //! # Example
 //!

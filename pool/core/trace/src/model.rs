@@ -1,4 +1,4 @@
-//! Exhaustive checks of the ring over the orders the memory model allows.
+//! Exhaustive model of the trace ring over all orders that the memory model permits.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p core-trace`.
 

@@ -1,20 +1,21 @@
-//! Reading a ring from another core while it is written.
+//! Trace reader, concurrent with the writer on another core.
 
 use crate::{RECORDS, Record, Ring};
 use core::sync::atomic::Ordering;
 
-/// What a reader finds next.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// The next record in order.
     Record(Record),
-    /// So many records were overwritten before they were read; the next call goes on after them.
+    /// This number of records was overwritten before it was read; the next call continues after
+    /// them.
     Missed(u64),
-    /// Nothing new.
+    /// No new record.
     Empty,
 }
 
-/// A reader that follows a ring.
+/// A reader of a ring.
 #[derive(Debug)]
 pub struct Reader<'a> {
     ring: &'a Ring,
@@ -22,12 +23,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Follows `ring` from its first record on.
+    /// A reader that starts at the first record of `ring`.
     pub const fn new(ring: &'a Ring) -> Self {
         Self { ring, next: 0 }
     }
 
-    /// Takes the next record, if there is one.
+    /// Reads the next record, if there is one.
     pub fn take(&mut self) -> Next {
         let head = self.ring.head.load(Ordering::Acquire);
         if head == self.next {
@@ -50,7 +51,7 @@ impl<'a> Reader<'a> {
                 self.next = self.next.wrapping_add(1);
                 Next::Record(record)
             }
-            // It is being overwritten: what the head says of it comes later.
+            // It is being overwritten: the head will announce it later.
             None => self.miss(1),
         }
     }

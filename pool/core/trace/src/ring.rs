@@ -1,20 +1,20 @@
-//! The ring as it lies in memory.
+//! Trace ring in memory.
 
 #[cfg(not(loom))]
 use core::sync::atomic::AtomicU64;
 #[cfg(loom)]
 use loom::sync::atomic::AtomicU64;
 
-/// Records a ring holds, a power of two.
+/// Capacity in records, a power of two.
 pub const RECORDS: usize = if cfg!(loom) { 2 } else { 16384 };
-/// Subjects a ring has names for.
+/// Number of subjects with names.
 pub const NAMES: usize = if cfg!(loom) { 1 } else { 126 };
-/// Bytes of a name.
+/// Size of a name.
 pub const TEXT: usize = 24;
 
 pub(crate) const WORD: usize = size_of::<u64>();
 
-/// The name of a subject; a subject of zero is a free place.
+/// The name of a subject; the subject is zero in a free entry.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Name {
@@ -22,12 +22,12 @@ pub(crate) struct Name {
     pub(crate) text: [AtomicU64; TEXT / WORD],
 }
 
-/// The trace of one core. All of it is atomic words in the order of `docs/tracing.md`; it may lie in
-/// memory that nobody clears.
+/// The trace of one core. It consists of atomic words in the layout of `docs/tracing.md`, and may
+/// be in uninitialised memory.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Ring {
-    /// Records written, free running.
+    /// Number of records written; wraps.
     pub(crate) head: AtomicU64,
     pub(crate) identity: AtomicU64,
     pub(crate) core: AtomicU64,
@@ -58,7 +58,7 @@ fn zeros<const N: usize>() -> [AtomicU64; N] {
 }
 
 impl Ring {
-    /// A ring that has not started.
+    /// A ring before its start.
     #[cfg(not(loom))]
     #[expect(
         clippy::declare_interior_mutable_const,
@@ -83,7 +83,7 @@ impl Ring {
         }
     }
 
-    /// A ring that has not started: loom's atomics are no constants.
+    /// A ring before its start: loom's atomics cannot be constants.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {

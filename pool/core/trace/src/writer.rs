@@ -1,4 +1,4 @@
-//! The side that writes: the core a ring belongs to.
+//! Trace writer of the core that owns a ring.
 
 use crate::ring::{Name, WORD};
 use crate::{Event, RECORDS, Record, Ring, TEXT};
@@ -8,8 +8,8 @@ use core::sync::atomic::Ordering;
 const MAGIC: u64 = u32::from_le_bytes(*b"TRAC") as u64;
 const VERSION: u64 = 1;
 
-/// The writer of a ring. It keeps the count of records to itself, so that nothing outside decides
-/// where it writes. All of it is zero before the start.
+/// The writer of a ring. It holds the count of records privately, so that the contents of the ring
+/// do not determine where it writes. Zero before the start.
 #[derive(Debug, Default)]
 pub struct Writer {
     ring: Cell<Option<&'static Ring>>,
@@ -17,7 +17,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer that writes nowhere yet.
+    /// A writer without a ring.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -26,9 +26,8 @@ impl Writer {
         }
     }
 
-    /// Becomes the only writer of `ring`, makes it empty and this core's, whose system counter has
-    /// that frequency. What a former run left in the memory is gone before the ring can be
-    /// recognised.
+    /// Attaches `ring` as its only writer: empties it and sets the core and the frequency of its
+    /// system counter. Data of a former run is cleared before the ring becomes valid.
     pub fn start(&self, ring: &'static Ring, core: u32, hertz: u64) {
         ring.identity.store(0, Ordering::Release);
         for name in &ring.names {
@@ -47,7 +46,7 @@ impl Writer {
         self.ring.set(Some(ring));
     }
 
-    /// Records one event. Of a subject the low 48 bits are kept.
+    /// Records one event. The low 48 bits of the subject are stored.
     #[inline(always)]
     pub fn record(&self, time: u64, event: Event, subject: u64) {
         let (ring, head) = (self.ring.get(), self.head.get());
@@ -55,19 +54,20 @@ impl Writer {
             return;
         };
         let [first, second] = Record::words(time, event, subject, head / RECORDS as u64);
-        // Always there: the remainder is less than the length, which the compiler knows too.
+        // Always in range: the compiler knows that the remainder is less than the length.
         if let Some([to_first, to_second]) = ring.records.get(head as usize % RECORDS) {
             to_first.store(first, Ordering::Relaxed);
             to_second.store(second, Ordering::Relaxed);
         }
-        // Who sees this head sees the record, and not what the memory held before the ring was.
+        // A reader that observes this head observes the record, not the earlier contents of the
+        // memory.
         self.head.set(head.wrapping_add(1));
         ring.head.store(head.wrapping_add(1), Ordering::Release);
     }
 
-    /// Gives a subject a name, cut to what there is room for; the one it had is forgotten. When all
-    /// places are taken, further subjects stay without one. Not for the real-time path: it looks
-    /// through all names.
+    /// Sets the name of a subject, truncated to the available size; a former name is replaced. When
+    /// all entries are in use, further subjects have no name. Not for real-time paths, as it
+    /// searches all names.
     pub fn name(&self, subject: u64, text: &str) {
         let Some(ring) = self.ring.get() else {
             return;

@@ -1,4 +1,4 @@
-//! How an end is woken.
+//! Doorbell of an end: wake-up of its thread, or hypercall to the peer's VM.
 
 use crate::Error;
 use core::cell::Cell;
@@ -6,17 +6,17 @@ use core_ring::message::Doorbell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// The hypercall that rings another VM's end: fast, 64 bits, vendor's own hypervisor range (Arm DEN
-/// 0028, 2.5).
+/// Hypercall that rings the doorbell of another VM's end: fast, 64 bits, vendor-specific hypervisor
+/// range (Arm DEN 0028, 2.5).
 const RING: u32 = 0xc600_0200;
 
 struct State {
-    /// Rung while nobody waited.
+    /// Rung while no thread waited.
     rung: Cell<bool>,
     waiter: WaitQueue,
 }
 
-/// What an end waits for; rung by a thread, or by a handler for another VM.
+/// What an end waits for; rung by a thread, or by an interrupt handler for another VM.
 pub(crate) struct Bell(Guarded<State>);
 
 impl Bell {
@@ -27,7 +27,7 @@ impl Bell {
         }))
     }
 
-    /// Wakes who waits, or spares the next one its wait.
+    /// Wakes the waiter, or lets the next wait return at once.
     pub fn ring(&self) {
         self.0.try_or_wake(
             |state, _| state.waiter.is_empty().then(|| state.rung.set(true)),
@@ -37,7 +37,7 @@ impl Bell {
         );
     }
 
-    /// Waits until it is rung, or was since the last wait.
+    /// Waits until it is rung, or was rung since the last wait.
     #[cold]
     pub fn wait(&'static self, deadline: Option<Instant>) -> Result<(), Error> {
         self.0.try_or_wait(
@@ -50,17 +50,17 @@ impl Bell {
     }
 }
 
-/// The other end.
+/// The peer.
 #[derive(Clone, Copy)]
 pub(crate) enum Peer {
     /// In this image.
     Thread(&'static Bell),
-    /// In another VM, at the channel of this number.
+    /// In another VM, with this channel number.
     Vm(u32),
 }
 
 impl Peer {
-    /// Calls the other end if it waits.
+    /// Rings the peer's doorbell if it waits.
     #[inline(always)]
     pub fn answer(&self, doorbell: Doorbell) {
         if doorbell == Doorbell::Ring {
@@ -68,12 +68,12 @@ impl Peer {
         }
     }
 
-    /// Calls it.
+    /// Rings the peer's doorbell.
     #[cold]
     pub fn call(&self) {
         match *self {
             Self::Thread(bell) => bell.ring(),
-            // What it answers is no matter: who has no end of a channel does not get here.
+            // The result does not matter: only the owner of an end gets here.
             Self::Vm(number) => _ = hw_arch::firmware::call_hypervisor_with(RING, number.into()),
         }
     }

@@ -1,4 +1,4 @@
-//! Ends that the system gives this VM.
+//! Channel ends that the system assigns to this VM.
 
 use crate::{Bell, Error, Line, Peer, Receiver, Sender};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -7,10 +7,11 @@ use tenon_thread::environment;
 use tenon_thread::interrupt::{self, Trigger};
 use tenon_thread::thread::{self, PreemptionLock};
 
-/// Ends that a VM has at most. Their doorbells have consecutive INTIDs from a multiple of this on.
+/// Maximum number of ends of a VM. Their doorbells have consecutive INTIDs from a multiple of this
+/// on.
 const ENDS: usize = environment::ENDS;
 
-/// The first interrupt that all cores share (GICv3, IHI 0069, 2.2).
+/// The first SPI (GICv3, IHI 0069, 2.2).
 const SHARED: u32 = 32;
 
 struct End {
@@ -71,7 +72,7 @@ fn open(name: &str, sends: bool) -> Result<Opened, Error> {
     Ok((parts, shape, line))
 }
 
-/// Has the doorbell heard, on the core it comes to.
+/// Registers the doorbell's handler, on the core that the doorbell targets.
 fn listen(end: &End, intid: u32) -> Result<(), Error> {
     if end.heard.load(Ordering::Acquire) {
         return Ok(());

@@ -1,34 +1,34 @@
-//! What can go wrong.
+//! Errors of channel operations.
 
 use core::fmt;
 use core_ring::Error as RingError;
 
-/// Why something was not done.
+/// Error of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The system gives this VM no end of such a channel; on bare metal there is none.
+    /// The system assigns no end of such a channel to this VM; on bare metal there is none.
     Absent,
-    /// This VM has the other end of it.
+    /// This VM has the opposite end.
     OtherEnd,
-    /// The end is open already.
+    /// The end is already open.
     Taken,
-    /// What the system says of it makes no sense.
+    /// The system's description of it is malformed.
     Malformed,
     /// Its doorbell has no handler: TENON_IRQ_LINES is too small.
     Interrupt(u32),
-    /// Its doorbell comes to the first core only, and this is another one.
+    /// Its doorbell targets the first core only, and this is another one.
     Core,
-    /// There is no room.
+    /// The channel is full.
     Full,
-    /// There is no message.
+    /// The channel is empty.
     Empty,
-    /// The message is longer than the channel's may be.
+    /// The message exceeds the maximum size.
     TooLong,
-    /// The time was over.
+    /// The deadline has passed.
     TimedOut,
-    /// The other end is gone; told once.
+    /// The peer is gone; reported once.
     PeerGone,
-    /// The other end spoiled its index, and what it sent is lost.
+    /// The peer corrupted its index, and its messages are lost.
     Corrupt,
 }
 

@@ -1,20 +1,20 @@
 //! Channels: messages between threads, or to and from other VMs.
 //!
 //! A channel leads in one direction, from a [`Sender`] to a [`Receiver`], and holds a number of
-//! messages of up to a size. The two ends are in one image, as a [`Pair`], or in two VMs, as a
-//! `[[channel]]` of `system.toml`. It is the same queue ([`core_ring::message`]), at the same cost,
-//! until somebody waits: then a thread is woken, or the other VM's doorbell rung.
+//! messages of up to a maximum size. Both ends are in one image, as a [`Pair`], or in two VMs, as a
+//! `[[channel]]` of `system.toml`. Both use the same queue ([`core_ring::message`]) at the same
+//! cost, except for blocking: then a thread is woken, or the doorbell of the peer's VM is rung.
 //!
-//! Guarantees: while the other end does not wait, no operation calls the scheduler or the hypervisor,
-//! masks an interrupt or takes a lock. What begins with `try_` never waits; other calls wait, those
-//! with `_until` until an absolute time. An end is used by one thread at a time. The other end may be
-//! hostile: it can spoil what is sent, nothing else; a message that is looked at in its place may
-//! change under one's eyes, a copy does not.
+//! Guarantees: while the peer does not wait, no operation calls the scheduler or the hypervisor,
+//! masks interrupts or takes a lock. Operations that begin with `try_` never block; others do,
+//! those with `_until` until an absolute deadline. One thread at a time uses an end. The peer may
+//! be malicious: it can corrupt the messages it sends and nothing else; a message that is read in
+//! place may change meanwhile, a copy does not.
 //!
-//! [`Error::PeerGone`] says, once, that the other end is gone: to a receiver behind the last message
-//! that was sent, to a sender at its next message, which is not sent. To go on is to go on with the
-//! next one, for whom new messages are kept. What the other VM had not taken when it ended is lost,
-//! and counted by Mortise.
+//! [`Error::PeerGone`] reports once that the peer is gone: to a receiver behind the last message
+//! sent, to a sender at its next message, which is not sent. Later operations serve the peer's
+//! successor, for which new messages are kept. Messages that a VM had not received when it ended
+//! are lost, and counted by Mortise.
 //!
 //! ```no_run
 //! use tenon_channel::{Error, Pair, Receiver, Sender};
@@ -55,15 +55,15 @@ use bell::{Bell, Peer};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_ring::message::{End, Keeper};
 
-/// What both kinds of ends have beside their half of the queue.
+/// State of an end beside its half of the queue.
 struct Line {
-    /// Rung by the other end.
+    /// Rung by the peer.
     bell: &'static Bell,
-    /// The other end.
+    /// The peer.
     peer: Peer,
     /// Whether the end is open.
     open: &'static AtomicBool,
-    /// Who tells the other end that this one is gone, between threads; between VMs Mortise does.
+    /// What tells the peer between threads that this end is gone; between VMs Mortise does.
     keeper: Option<(Keeper<'static>, End)>,
 }
 

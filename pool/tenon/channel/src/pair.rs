@@ -1,4 +1,4 @@
-//! Both ends in one image.
+//! Channel between two threads of one image.
 
 use crate::{Area, Bell, Error, Line, Peer, Receiver, Sender};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,21 +9,22 @@ use core_ring::message::{
 const WORD: usize = size_of::<u64>();
 const HEAD: usize = Shape::HEAD_BYTES / WORD;
 
-/// A slot: its length and as many words.
+/// A slot: length and data words.
 #[repr(C)]
 struct Slot<const WORDS: usize> {
     length: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
-/// What the producer writes, as [`core_ring::message`] lays it out.
+/// The producer's part, in the layout of [`core_ring::message`].
 #[repr(C)]
 struct Messages<const SLOTS: usize, const WORDS: usize> {
     head: [AtomicU64; HEAD],
     slots: [Slot<WORDS>; SLOTS],
 }
 
-/// A channel between two threads: `SLOTS` messages, a power of two, of up to `WORDS` times eight bytes.
+/// A channel between two threads: `SLOTS` messages, a power of two, of up to `WORDS` times eight
+/// bytes.
 ///
 /// ```no_run
 /// use tenon_channel::Pair;
@@ -42,7 +43,7 @@ pub struct Pair<const SLOTS: usize, const WORDS: usize> {
 }
 
 impl<const SLOTS: usize, const WORDS: usize> Pair<SLOTS, WORDS> {
-    /// A channel without messages.
+    /// An empty channel.
     pub const fn new() -> Self {
         const {
             assert!(
@@ -72,14 +73,14 @@ impl<const SLOTS: usize, const WORDS: usize> Pair<SLOTS, WORDS> {
     fn parts(&'static self) -> Option<Parts<'static>> {
         let messages = (&raw const self.messages).cast_mut().cast();
         Some(Parts {
-            // SAFETY: all of it is atomic words, which live for good and only `Area` accesses.
+            // SAFETY: the parts consist of atomic words in a static, which only `Area` accesses.
             producer: unsafe { Area::from_raw(messages, size_of_val(&self.messages)) }?,
             consumer: Area::new(&self.consumer),
             status: Area::new(&self.status),
         })
     }
 
-    /// Opens both ends, again once both are dropped.
+    /// Opens both ends; possible again once both are dropped.
     pub fn open(&'static self) -> Result<(Sender, Receiver), Error> {
         let [sending, receiving] = &self.open;
         if sending.swap(true, Ordering::AcqRel) {

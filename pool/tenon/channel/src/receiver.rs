@@ -1,44 +1,44 @@
-//! The end that receives.
+//! Receiving end of a channel.
 
 use crate::{Area, Error, Line, declared};
 use core_ring::message::{Consumer, Message};
 use tenon_thread::time::Instant;
 
-/// The end of a channel that receives. Dropped, it is closed: between threads the other one is told,
-/// a VM's end may be opened again and goes on where it stopped.
+/// The receiving end of a channel. Dropping it closes it: between threads the peer is notified; a
+/// VM's end can be opened again and continues at the same message.
 pub struct Receiver {
     pub(crate) consumer: Consumer<'static>,
     pub(crate) line: Line,
 }
 
 impl Receiver {
-    /// Opens this VM's end of the channel of this name.
+    /// Opens this VM's end of a channel by name.
     pub fn open(name: &str) -> Result<Self, Error> {
         declared::receiver(name)
     }
 
-    /// Bytes of a message at most.
+    /// Maximum size of a message.
     pub const fn size(&self) -> usize {
         self.consumer.shape().size()
     }
 
-    /// How many messages it holds.
+    /// Capacity in messages.
     pub const fn slots(&self) -> usize {
         self.consumer.shape().slots() as usize
     }
 
-    /// How many messages wait to be received.
+    /// Number of messages to receive.
     pub fn count(&self) -> usize {
         self.consumer.count() as usize
     }
 
-    /// Whether the other end is there.
+    /// Whether the peer is present.
     pub fn is_connected(&self) -> bool {
         self.consumer.is_connected()
     }
 
-    /// Copies the first message into `buffer` if there is one; returns its length. What there is no
-    /// room for is dropped.
+    /// Copies the first message into `buffer` if there is one; returns its length. Bytes beyond the
+    /// buffer are dropped.
     #[inline]
     pub fn try_read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let (length, doorbell) = self.consumer.receive_into(buffer)?;
@@ -46,7 +46,7 @@ impl Receiver {
         Ok(length)
     }
 
-    /// The same, and waits until there is a message.
+    /// As [`try_read`](Self::try_read), blocking while the channel is empty.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         match self.try_read(buffer) {
@@ -55,7 +55,7 @@ impl Receiver {
         }
     }
 
-    /// The same, and waits until there is a message, at the latest until `deadline`.
+    /// As [`try_read`](Self::try_read), blocking until `deadline`.
     #[inline]
     pub fn read_until(&mut self, buffer: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         match self.try_read(buffer) {
@@ -74,7 +74,7 @@ impl Receiver {
         self.try_read(buffer)
     }
 
-    /// The first message, where it is, if there is one.
+    /// Borrows the first message in place if there is one.
     #[inline]
     pub fn try_receive(&mut self) -> Result<Received<'_>, Error> {
         let message = self.consumer.receive()?;
@@ -84,13 +84,13 @@ impl Receiver {
         })
     }
 
-    /// The first message, where it is; waits until there is one.
+    /// Borrows the first message in place, blocking while the channel is empty.
     pub fn receive(&mut self) -> Result<Received<'_>, Error> {
         self.await_message(None)?;
         self.try_receive()
     }
 
-    /// The first message, where it is; waits until there is one, at the latest until `deadline`.
+    /// Borrows the first message in place, blocking until `deadline`.
     pub fn receive_until(&mut self, deadline: Instant) -> Result<Received<'_>, Error> {
         self.await_message(Some(deadline))?;
         self.try_receive()
@@ -109,35 +109,35 @@ impl Receiver {
     }
 }
 
-/// A message where it was written. Dropped, it stays the first one: [`done`](Received::done) gives
-/// its place back.
+/// A message borrowed in place. Dropped, it stays the first one; [`done`](Received::done) removes
+/// it.
 pub struct Received<'a> {
     message: Message<'a, 'static>,
     line: &'a Line,
 }
 
 impl Received<'_> {
-    /// The words it stands in, which another VM may still change.
+    /// Its words, which another VM can still change.
     pub const fn bytes(&self) -> Area<'static> {
         self.message.bytes()
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         self.message.len()
     }
 
-    /// Whether it has no bytes.
+    /// Whether it is empty.
     pub const fn is_empty(&self) -> bool {
         self.message.is_empty()
     }
 
-    /// Copies it into `buffer`, as far as there is room; returns its length.
+    /// Copies it into `buffer` as far as it fits; returns its length.
     pub fn copy(&self, buffer: &mut [u8]) -> usize {
         self.message.copy(buffer)
     }
 
-    /// Gives its place back.
+    /// Removes it from the channel.
     #[inline]
     pub fn done(self) {
         self.line.peer.answer(self.message.done());

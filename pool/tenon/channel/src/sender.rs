@@ -1,43 +1,43 @@
-//! The end that sends.
+//! Sending end of a channel.
 
 use crate::{Area, Error, Line, declared};
 use core_ring::message::{Producer, Slot};
 use tenon_thread::time::Instant;
 
-/// The end of a channel that sends. Dropped, it is closed: between threads the other one is told, a
-/// VM's end may be opened again and goes on where it stopped.
+/// The sending end of a channel. Dropping it closes it: between threads the peer is notified; a
+/// VM's end can be opened again and continues behind the last message.
 pub struct Sender {
     pub(crate) producer: Producer<'static>,
     pub(crate) line: Line,
 }
 
 impl Sender {
-    /// Opens this VM's end of the channel of this name.
+    /// Opens this VM's end of a channel by name.
     pub fn open(name: &str) -> Result<Self, Error> {
         declared::sender(name)
     }
 
-    /// Bytes of a message at most.
+    /// Maximum size of a message.
     pub const fn size(&self) -> usize {
         self.producer.shape().size()
     }
 
-    /// How many messages it holds.
+    /// Capacity in messages.
     pub const fn slots(&self) -> usize {
         self.producer.shape().slots() as usize
     }
 
-    /// How many messages wait to be received.
+    /// Number of messages that the receiver has not taken.
     pub fn count(&self) -> usize {
         self.producer.count() as usize
     }
 
-    /// Whether the other end is there.
+    /// Whether the peer is present.
     pub fn is_connected(&self) -> bool {
         self.producer.is_connected()
     }
 
-    /// Sends a copy of `bytes` if there is room.
+    /// Sends a copy of `bytes` if the channel is not full.
     #[inline]
     pub fn try_send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let doorbell = self.producer.send(bytes)?;
@@ -45,7 +45,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends a copy of `bytes`, and waits until there is room.
+    /// Sends a copy of `bytes`, blocking while the channel is full.
     #[inline]
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match self.try_send(bytes) {
@@ -54,7 +54,7 @@ impl Sender {
         }
     }
 
-    /// Sends a copy of `bytes`, and waits until there is room, at the latest until `deadline`.
+    /// Sends a copy of `bytes`, blocking until `deadline`.
     #[inline]
     pub fn send_until(&mut self, bytes: &[u8], deadline: Instant) -> Result<(), Error> {
         match self.try_send(bytes) {
@@ -69,7 +69,7 @@ impl Sender {
         self.try_send(bytes)
     }
 
-    /// The place of the next message, if there is one.
+    /// Reserves the slot of the next message if one is free.
     #[inline]
     pub fn try_reserve(&mut self) -> Result<Reservation<'_>, Error> {
         let slot = self.producer.reserve()?;
@@ -79,13 +79,13 @@ impl Sender {
         })
     }
 
-    /// The place of the next message; waits until there is one.
+    /// Reserves the slot of the next message, blocking while the channel is full.
     pub fn reserve(&mut self) -> Result<Reservation<'_>, Error> {
         self.await_room(None)?;
         self.try_reserve()
     }
 
-    /// The place of the next message; waits until there is one, at the latest until `deadline`.
+    /// Reserves the slot of the next message, blocking until `deadline`.
     pub fn reserve_until(&mut self, deadline: Instant) -> Result<Reservation<'_>, Error> {
         self.await_room(Some(deadline))?;
         self.try_reserve()
@@ -104,14 +104,14 @@ impl Sender {
     }
 }
 
-/// The place of a message that is to be sent. Dropped without, it stays the next one's.
+/// The reserved slot of a message. Dropped without sending, it remains free.
 pub struct Reservation<'a> {
     slot: Slot<'a, 'static>,
     line: &'a Line,
 }
 
 impl Reservation<'_> {
-    /// Where its bytes go.
+    /// Words for its bytes.
     pub const fn bytes(&self) -> Area<'static> {
         self.slot.bytes()
     }

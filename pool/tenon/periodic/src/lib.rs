@@ -1,18 +1,19 @@
 //! Periodic tasks with absolute release times.
 //!
-//! A task's body runs once for each release, in order. Release *k* is due at first + *k* × period,
-//! whatever happened before: time a body takes, or that it begins late, moves no later release, and
-//! a task that overran its period catches up by running the bodies it owes at once. A [`Sample`]
-//! of each release, taken as its body begins, goes to the area that the system gives the task in
-//! shared memory, where another core or the host reads it: watching makes no exit and takes no lock.
+//! The body of a task runs once per release, in order. Release *k* is at first + *k* × period,
+//! whatever happened before: neither the execution time of a body nor a late start moves a later
+//! release, and a task that overran its period catches up by running the outstanding jobs at once.
+//! A [`Sample`] of each release, taken as its job starts, is written to shared memory that the
+//! system assigns to the task, where another core or the host reads it: observation causes no exit
+//! and takes no lock.
 //!
 //! Guarantees: no drift, because releases are summed in whole nanoseconds and each is converted to
 //! counter ticks on its own, rounded up: never early, late by less than a tick. Between release and
-//! body there is one interrupt and one context switch; nothing is allocated. The instructions are
+//! job there is one interrupt and one context switch; nothing is allocated. The instructions are
 //! listed in `docs/costs.md`.
 //!
-//! In an image with a watchdog (the feature `watchdog`) each task is watched: one that serves no
-//! release for ten periods, and for a quarter of a second, ends the image.
+//! In an image with a watchdog (the feature `watchdog`) each task is watched: one that completes no
+//! job for ten periods, and for a quarter of a second, ends the image.
 //!
 //! ```no_run
 //! use tenon_periodic::Task;
@@ -46,9 +47,9 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task of this name. The system's description decides its period and where its samples go;
-    /// on bare metal, or if the system does not name it, the image's configuration may say a period,
-    /// which is `period` otherwise, and there are no samples.
+    /// The task of this name. The system's description sets its period and the memory of its
+    /// samples. On bare metal, or if the system does not name the task, there are no samples, and
+    /// the period is the configuration's if it has one, else `period`.
     pub fn new(name: &str, period: Duration) -> Self {
         let given = environment::task(name);
         let period = match options::period_ns() {
@@ -64,13 +65,14 @@ impl Task {
         }
     }
 
-    /// Runs `body` for each release, in the current thread, for ever.
+    /// Runs `body` for each release in the current thread, for ever.
     pub fn run(self, body: impl FnMut(&Sample)) -> ! {
         self.run_while(body, |_| true);
         unreachable!("the condition is always true")
     }
 
-    /// Runs `body` for each release as long as `go_on` says so after it.
+    /// Runs `body` for each release in the current thread, as long as `go_on` returns true after
+    /// it.
     pub fn run_while(
         mut self,
         mut body: impl FnMut(&Sample),
@@ -86,7 +88,8 @@ impl Task {
                 sequence,
                 release_ns: release.nanoseconds(),
                 begin_ns: begin.nanoseconds(),
-                // After the time is taken: counting exits is no part of the latency.
+                // Exits are counted after the time is taken, so that counting is no part of the
+                // latency.
                 exits: self.status.as_ref().map_or(0, StatusReader::exits),
             };
             body(&sample);

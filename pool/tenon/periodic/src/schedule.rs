@@ -1,16 +1,16 @@
-//! When a task is due.
+//! Release times of a periodic task.
 
 use tenon_thread::time::Instant;
 
-/// How long after a whole millisecond of the counter a task is first due. Linux and other systems
-/// on the machine count their ticks from the counter's zero, so their timers expire at whole
-/// milliseconds on all cores at once; a task that keeps a distance to those meets the memory system
-/// at rest, and in the emulator's deterministic mode runs while no other core is woken.
+/// Offset of the first release from a whole millisecond of the counter. Linux and other systems on
+/// the machine count their ticks from the counter's zero, so that their timers expire at whole
+/// milliseconds on all cores at once; a task with an offset finds an idle memory system, and in the
+/// emulator's deterministic mode runs while no other core is woken.
 const PHASE_NS: u64 = 370_000;
 
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// The releases of a task, in order.
+/// The release times of a task, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     sequence: u64,
@@ -19,7 +19,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule whose first release is 0.37 ms after the next but one whole millisecond, which
+    /// A schedule with its first release 0.37 ms after the next but one whole millisecond, which
     /// leaves at least one millisecond to prepare.
     pub const fn starting_after(now: Instant, period_ns: u64) -> Self {
         let started = now.nanoseconds() / MILLISECOND_NS;
@@ -30,17 +30,17 @@ impl Schedule {
         }
     }
 
-    /// The release that is due next, with its number.
+    /// The next release and its number.
     #[inline]
     pub const fn release(&self) -> (u64, Instant) {
         (self.sequence, Instant::from_nanoseconds(self.release_ns))
     }
 
-    /// Goes on to the next release.
+    /// Advances to the next release.
     #[inline]
     pub const fn advance(&mut self) {
         self.sequence += 1;
-        // Whole nanoseconds add up without error.
+        // Whole nanoseconds are summed without rounding errors.
         self.release_ns = self.release_ns.saturating_add(self.period_ns);
     }
 }

@@ -1,4 +1,4 @@
-//! The watchdog's eye on a task, in an image that has one; nothing in others.
+//! Watchdog of a periodic task; without effect in an image without a watchdog.
 
 #[cfg(feature = "watchdog")]
 pub use with::Watched;
@@ -10,21 +10,21 @@ mod with {
     use tenon_thread::time::Duration;
     use tenon_watchdog::Watch;
 
-    /// Periods without a release served, after which a task counts as hung.
+    /// Periods without a completed job after which a task counts as hung.
     const PERIODS: u64 = 10;
 
-    /// The least time for that: a task is not hung because the machine paused a moment.
+    /// Minimum time until then: a short pause of the machine does not count.
     const LEAST: Duration = Duration::from_millis(250);
 
-    /// A task that is watched.
+    /// Watch of a task.
     pub struct Watched(Watch);
 
     impl Watched {
-        /// The current thread, whose task has this period.
+        /// Watches the current thread, a task of this period.
         ///
         /// # Panics
         ///
-        /// If all watches are taken: a task that is to be watched does not run without.
+        /// If all watches are in use: a task that is to be watched does not run without a watch.
         pub fn start(period_ns: u64) -> Self {
             let patience = Duration::from_nanos(period_ns.saturating_mul(PERIODS)).max(LEAST);
             match Watch::start(patience) {
@@ -33,7 +33,7 @@ mod with {
             }
         }
 
-        /// A release was served.
+        /// Reports a completed job.
         pub fn check_in(&self) {
             self.0.check_in();
         }
@@ -42,7 +42,7 @@ mod with {
 
 #[cfg(not(feature = "watchdog"))]
 mod without {
-    /// A task that nobody watches.
+    /// A task without a watch.
     pub struct Watched;
 
     impl Watched {

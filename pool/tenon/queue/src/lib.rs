@@ -1,14 +1,14 @@
-//! What threads and interrupt handlers hand each other data through.
+//! Queue, mailbox and pipe: message objects of threads and interrupt handlers.
 //!
 //! - [`Queue`], messages of one type, first in first out;
-//! - [`Mailbox`], one value, of which the latest counts;
+//! - [`Mailbox`], one value, replaced by each later one;
 //! - [`Pipe`], bytes.
 //!
-//! All are static and of fixed size; nothing allocates. What begins with `try_` is for interrupt
-//! handlers too, the rest waits. Guarantees: while nobody waits, no operation calls the scheduler,
-//! and interrupts are masked for a number of instructions that does not depend on the size of a
-//! message. Who waits stands in line by urgency, first come first served among equals. Times are
-//! absolute.
+//! All are static and of fixed size; nothing allocates. Operations that begin with `try_` are for
+//! interrupt handlers too, the others block. Guarantees: without waiters, no operation calls the
+//! scheduler, and interrupts are masked for a number of instructions that does not depend on the
+//! size of a message. Waiters are ordered by priority, first come first served among equals.
+//! Deadlines are absolute.
 //!
 //! ```no_run
 //! use tenon_queue::Queue;
@@ -38,14 +38,14 @@ pub use queue::{Queue, Received, Reservation};
 
 use core::fmt;
 
-/// Why nothing was handed over.
+/// Error of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no room.
+    /// The queue is full.
     Full,
-    /// There is nothing to get.
+    /// The queue is empty.
     Empty,
-    /// The time was over.
+    /// The deadline has passed.
     TimedOut,
 }
 

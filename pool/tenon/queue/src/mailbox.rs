@@ -1,4 +1,4 @@
-//! The mailbox.
+//! Mailbox: the latest value.
 
 use crate::Error;
 use core::cell::Cell;
@@ -10,7 +10,7 @@ struct State<T> {
     waiters: WaitQueue,
 }
 
-/// One value, replaced by each that is posted: for what is of use only as long as it is new, a
+/// One value, replaced by each later one: for data of which only the latest counts, such as a
 /// measurement or a set point.
 ///
 /// ```no_run
@@ -34,7 +34,7 @@ impl<T: Send> Mailbox<T> {
         }))
     }
 
-    /// Puts `value` in; returns the one it replaces, which nobody fetched. Also from an interrupt
+    /// Stores `value`; returns the value it replaces, which was not fetched. Also from an interrupt
     /// handler.
     #[inline(always)]
     pub fn post(&self, value: T) -> Option<T> {
@@ -48,25 +48,25 @@ impl<T: Send> Mailbox<T> {
         replaced
     }
 
-    /// Takes the value out, if there is one. Also from an interrupt handler.
+    /// Takes the value if there is one; also from an interrupt handler.
     #[inline(always)]
     pub fn try_fetch(&self) -> Result<T, Error> {
         let value = self.0.masked(|state, _| state.value.take());
         value.ok_or(Error::Empty)
     }
 
-    /// Takes the value out, and waits until there is one.
+    /// Takes the value, blocking until there is one.
     #[inline(always)]
     pub fn fetch(&'static self) -> T {
         loop {
-            // Without a deadline nothing times out.
+            // Without a deadline the wait cannot time out.
             if let Ok(value) = self.fetch_in_turn(None) {
                 return value;
             }
         }
     }
 
-    /// Takes the value out, and waits until there is one, at the latest until `deadline`.
+    /// Takes the value, blocking until `deadline`.
     #[inline(always)]
     pub fn fetch_until(&'static self, deadline: Instant) -> Result<T, Error> {
         self.fetch_in_turn(Some(deadline))
@@ -77,7 +77,7 @@ impl<T: Send> Mailbox<T> {
             if let Ok(value) = self.try_fetch() {
                 return Ok(value);
             }
-            // Somebody else may take what one is woken for: then it waits for the next.
+            // Another thread may take the value first; then the wait is restarted.
             self.wait(deadline)?;
         }
     }

@@ -1,16 +1,16 @@
-//! The pipe.
+//! Pipe: a stream of bytes.
 
 use crate::Error;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// Bytes copied with interrupts masked at a time.
+/// Bytes copied per masked section.
 const PIECE: usize = 64;
 
 struct State<const CAPACITY: usize> {
     bytes: [Cell<u8>; CAPACITY],
-    /// Where the first byte is.
+    /// Position of the first byte.
     start: Cell<usize>,
     length: Cell<usize>,
     readers: WaitQueue,
@@ -18,14 +18,14 @@ struct State<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> State<CAPACITY> {
-    /// Up to `count` places, from this many behind the first byte.
+    /// Up to `count` positions, starting at an offset from the first byte.
     fn places(&self, behind: usize, count: usize) -> impl Iterator<Item = &Cell<u8>> {
         let start = (self.start.get() + behind) % CAPACITY;
         let (head, tail) = self.bytes.split_at(start);
         tail.iter().chain(head).take(count)
     }
 
-    /// Appends as many as there is room for and one piece has.
+    /// Appends as many bytes as fit and one masked section copies.
     fn write(&self, bytes: &[u8]) -> usize {
         let length = self.length.get();
         let count = bytes.len().min(CAPACITY - length).min(PIECE);
@@ -36,7 +36,7 @@ impl<const CAPACITY: usize> State<CAPACITY> {
         count
     }
 
-    /// Takes out as many as there are and one piece has.
+    /// Removes as many bytes as there are and one masked section copies.
     fn read(&self, bytes: &mut [u8]) -> usize {
         let length = self.length.get();
         let count = bytes.len().min(length).min(PIECE);
@@ -48,17 +48,17 @@ impl<const CAPACITY: usize> State<CAPACITY> {
         count
     }
 
-    /// Whether somebody waits for what is there: woken one by one, each looks after the next.
+    /// Whether more threads can proceed: they are woken one by one, and each wakes the next.
     fn is_waited_for(&self) -> bool {
         let length = self.length.get();
         length > 0 && !self.readers.is_empty() || length < CAPACITY && !self.writers.is_empty()
     }
 }
 
-/// A stream of bytes, of which up to `CAPACITY` wait to be read.
+/// A pipe of bytes with up to `CAPACITY` unread ones.
 ///
-/// Long ones are copied in pieces of 64 bytes, between which interrupts are served and other writers
-/// may come: who wants messages kept whole uses a [`Queue`](crate::Queue).
+/// Long transfers are copied in pieces of 64 bytes, between which interrupts are served and other
+/// writers may interleave; a [`Queue`](crate::Queue) keeps messages whole.
 ///
 /// ```no_run
 /// use tenon_queue::Pipe;
@@ -86,8 +86,7 @@ impl<const CAPACITY: usize> Pipe<CAPACITY> {
         }))
     }
 
-    /// Writes as many of `bytes` as there is room for; returns how many. Also from an interrupt
-    /// handler.
+    /// Writes as many of `bytes` as fit; returns their number. Also from an interrupt handler.
     pub fn try_write(&self, bytes: &[u8]) -> usize {
         let mut written = 0;
         loop {
@@ -106,7 +105,8 @@ impl<const CAPACITY: usize> Pipe<CAPACITY> {
         }
     }
 
-    /// Reads as many bytes as there are and fit; returns how many. Also from an interrupt handler.
+    /// Reads as many bytes as there are and fit; returns their number. Also from an interrupt
+    /// handler.
     pub fn try_read(&self, bytes: &mut [u8]) -> usize {
         let mut read = 0;
         loop {
@@ -125,14 +125,14 @@ impl<const CAPACITY: usize> Pipe<CAPACITY> {
         }
     }
 
-    /// Writes all of `bytes`, and waits for room as often as it takes.
+    /// Writes all of `bytes`, blocking while the pipe is full.
     pub fn write(&'static self, bytes: &[u8]) {
-        // Without a deadline nothing times out.
+        // Without a deadline the wait cannot time out.
         let _ = self.write_in_turn(bytes, None);
     }
 
-    /// Writes `bytes`, and waits for room, at the latest until `deadline`; returns how many were
-    /// written, or [`Error::TimedOut`] if none was.
+    /// Writes `bytes`, blocking until `deadline`; returns how many were written, or
+    /// [`Error::TimedOut`] if none.
     pub fn write_until(&'static self, bytes: &[u8], deadline: Instant) -> Result<usize, Error> {
         match self.write_in_turn(bytes, Some(deadline)) {
             0 if !bytes.is_empty() => Err(Error::TimedOut),
@@ -140,14 +140,13 @@ impl<const CAPACITY: usize> Pipe<CAPACITY> {
         }
     }
 
-    /// Reads as many bytes as there are and fit, and waits until there is one; returns how many.
+    /// Reads as many bytes as there are and fit, blocking until there is one; returns their number.
     pub fn read(&'static self, bytes: &mut [u8]) -> usize {
-        // Without a deadline nothing times out.
+        // Without a deadline the wait cannot time out.
         self.read_in_turn(bytes, None).unwrap_or_default()
     }
 
-    /// Reads as many bytes as there are and fit, and waits until there is one, at the latest until
-    /// `deadline`; returns how many.
+    /// Reads as many bytes as there are and fit, blocking until `deadline`; returns their number.
     pub fn read_until(&'static self, bytes: &mut [u8], deadline: Instant) -> Result<usize, Error> {
         self.read_in_turn(bytes, Some(deadline))
     }

@@ -1,4 +1,4 @@
-//! The message queue.
+//! Message queue with messages read in place.
 
 use crate::Error;
 use core::cell::{Cell, UnsafeCell};
@@ -8,36 +8,36 @@ use core::ptr;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue};
 
-/// The place of a message.
+/// Slot of a message.
 struct Slot<T: 'static> {
-    /// The next free one, or the next message's.
+    /// The next free slot, or the slot of the next message.
     next: Cell<Option<&'static Slot<T>>>,
     message: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: links are touched inside the queue's `Guarded`; the message by whoever has the slot, which
-// is handed from one to the next like the message itself.
+// SAFETY: the link is accessed inside the queue's `Guarded`, the message by the owner of the slot,
+// which is passed on like the message itself.
 unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
-    /// As a note from who gives a slot to who waits for one.
+    /// A slot as the value that a waking thread passes to a waiter.
     fn note(&'static self) -> WaitValue {
         ptr::from_ref(self).cast()
     }
 
     /// # Safety
     ///
-    /// The note is of a slot of the same type.
+    /// The value is the address of a slot of the same type.
     unsafe fn of_note(note: WaitValue) -> &'static Self {
-        // SAFETY: the caller's promise; slots are static.
+        // SAFETY: the value is the address of a slot, as the caller ensures, and slots are static.
         unsafe { &*note.cast() }
     }
 }
 
 struct State<T: 'static> {
-    /// Slots that were used and are free, the last one used first.
+    /// Free slots that were used before, the latest first.
     free: Cell<Option<&'static Slot<T>>>,
-    /// How many slots were ever used: those beyond are free as well.
+    /// Number of slots ever used; the others are free too.
     begun: Cell<usize>,
     first: Cell<Option<&'static Slot<T>>>,
     /// The last message; meaningless without a first one.
@@ -46,7 +46,7 @@ struct State<T: 'static> {
     senders: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`, with interrupts masked.
+// SAFETY: it is not `Sync`; threads access it inside a `Guarded`, with interrupts masked.
 unsafe impl<T: Send> Send for State<T> {}
 
 impl<T> State<T> {
@@ -81,12 +81,12 @@ impl<T> State<T> {
     }
 }
 
-/// A queue of up to `CAPACITY` messages, first in first out.
+/// A first-in first-out queue of up to `CAPACITY` messages.
 ///
-/// A message is written once, into its slot, and may be read there: [`receive`](Queue::receive)
-/// lends the slot, which is free again when the loan ends. [`reserve`](Queue::reserve) is the other
-/// half: it makes sure of a slot before there is a message. A message goes to the most urgent that
-/// waits, and a slot likewise.
+/// A message is written once, into its slot, and can be read there: [`receive`](Queue::receive)
+/// borrows the slot, which is free again when the borrow ends. [`reserve`](Queue::reserve) is the
+/// counterpart: it reserves a slot before the message exists. Messages and free slots go to the
+/// most urgent waiter.
 pub struct Queue<T: 'static, const CAPACITY: usize> {
     state: Guarded<State<T>>,
     slots: [Slot<T>; CAPACITY],
@@ -114,62 +114,62 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
         }
     }
 
-    /// Puts a message in, and waits until there is room.
+    /// Enqueues a message, blocking while the queue is full.
     #[inline(always)]
     pub fn put(&'static self, message: T) {
         self.reserve().send(message);
     }
 
-    /// Puts a message in, and waits until there is room, at the latest until `deadline`. A message
-    /// that is refused is dropped; to keep it, [`reserve_until`](Queue::reserve_until) first.
+    /// Enqueues a message, blocking until `deadline`. A refused message is dropped; to keep it,
+    /// call [`reserve_until`](Queue::reserve_until) first.
     #[inline(always)]
     pub fn put_until(&'static self, message: T, deadline: Instant) -> Result<(), Error> {
         self.reserve_until(deadline).map(|slot| slot.send(message))
     }
 
-    /// Puts a message in if there is room; otherwise it is dropped. Also from an interrupt handler.
+    /// Enqueues a message, or drops it if the queue is full; also from an interrupt handler.
     #[inline(always)]
     pub fn try_put(&'static self, message: T) -> Result<(), Error> {
         self.try_reserve().map(|slot| slot.send(message))
     }
 
-    /// Takes the first message out, and waits until there is one.
+    /// Dequeues a message, blocking while the queue is empty.
     #[inline(always)]
     pub fn get(&'static self) -> T {
         self.receive().into_inner()
     }
 
-    /// Takes the first message out, and waits until there is one, at the latest until `deadline`.
+    /// Dequeues a message, blocking until `deadline`.
     #[inline(always)]
     pub fn get_until(&'static self, deadline: Instant) -> Result<T, Error> {
         self.receive_until(deadline).map(Received::into_inner)
     }
 
-    /// Takes the first message out if there is one. Also from an interrupt handler.
+    /// Dequeues a message if there is one; also from an interrupt handler.
     #[inline(always)]
     pub fn try_get(&'static self) -> Result<T, Error> {
         self.try_receive().map(Received::into_inner)
     }
 
-    /// The place of a message to be sent; waits until there is one.
+    /// Reserves a slot for a message, blocking while the queue is full.
     #[inline(always)]
     pub fn reserve(&'static self) -> Reservation<T> {
         loop {
-            // Without a deadline nothing times out.
+            // Without a deadline the wait cannot time out.
             if let Ok(slot) = self.try_reserve().or_else(|_| self.await_slot(None)) {
                 return slot;
             }
         }
     }
 
-    /// The place of a message to be sent; waits until there is one, at the latest until `deadline`.
+    /// Reserves a slot for a message, blocking until `deadline`.
     #[inline(always)]
     pub fn reserve_until(&'static self, deadline: Instant) -> Result<Reservation<T>, Error> {
         self.try_reserve()
             .or_else(|_| self.await_slot(Some(deadline)))
     }
 
-    /// The place of a message to be sent, if there is one. Also from an interrupt handler.
+    /// Reserves a slot for a message if one is free; also from an interrupt handler.
     #[inline(always)]
     pub fn try_reserve(&'static self) -> Result<Reservation<T>, Error> {
         let slot = self.state.masked(|state, _| state.take_free());
@@ -179,25 +179,25 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
         }
     }
 
-    /// The first message, where it is; waits until there is one.
+    /// Borrows the first message in place, blocking while the queue is empty.
     #[inline(always)]
     pub fn receive(&'static self) -> Received<T> {
         loop {
-            // Without a deadline nothing times out.
+            // Without a deadline the wait cannot time out.
             if let Ok(slot) = self.try_receive().or_else(|_| self.await_message(None)) {
                 return slot;
             }
         }
     }
 
-    /// The first message, where it is; waits until there is one, at the latest until `deadline`.
+    /// Borrows the first message in place, blocking until `deadline`.
     #[inline(always)]
     pub fn receive_until(&'static self, deadline: Instant) -> Result<Received<T>, Error> {
         self.try_receive()
             .or_else(|_| self.await_message(Some(deadline)))
     }
 
-    /// The first message, where it is, if there is one. Also from an interrupt handler.
+    /// Borrows the first message in place if there is one; also from an interrupt handler.
     #[inline(always)]
     pub fn try_receive(&'static self) -> Result<Received<T>, Error> {
         match self.state.masked(|state, _| state.take_first()) {
@@ -233,7 +233,7 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
                 return Ok(slot);
             }
             let note = waiting.wait_with(|state| &state.senders, deadline, ptr::null());
-            // SAFETY: whoever wakes a sender gives it a slot.
+            // SAFETY: a waiting sender is woken with the address of a slot of this queue.
             note.map(|note| unsafe { Slot::of_note(note) })
         });
         slot.map(|slot| self.reservation(slot))
@@ -247,7 +247,7 @@ impl<T: Send, const CAPACITY: usize> Queue<T, CAPACITY> {
                 return Ok(slot);
             }
             let note = waiting.wait_with(|state| &state.receivers, deadline, ptr::null());
-            // SAFETY: whoever wakes a receiver gives it a slot.
+            // SAFETY: a waiting receiver is woken with the address of a slot of this queue.
             note.map(|note| unsafe { Slot::of_note(note) })
         });
         slot.map(|slot| self.received(slot))
@@ -261,7 +261,7 @@ impl<T: Send, const CAPACITY: usize> Default for Queue<T, CAPACITY> {
     }
 }
 
-/// Hands a slot on: to who waits, or to the others like it.
+/// Passes a slot on to a waiter, or to the slots of its kind.
 #[inline(always)]
 fn pass_on<T: Send>(
     state: &Guarded<State<T>>,
@@ -277,19 +277,19 @@ fn pass_on<T: Send>(
     );
 }
 
-/// The place of a message that is to be sent. Dropped without one, it is free again.
+/// A reserved slot; dropped without a message, it is free again.
 pub struct Reservation<T: Send + 'static> {
     state: &'static Guarded<State<T>>,
     slot: &'static Slot<T>,
 }
 
 impl<T: Send> Reservation<T> {
-    /// Sends `message`, which has its place among the others from here on. It does not wait; also
-    /// from an interrupt handler.
+    /// Sends `message`, which is ordered among the others from here on. Does not block; also from
+    /// an interrupt handler.
     #[inline(always)]
     pub fn send(self, message: T) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the slot is this one's, and without a message.
+        // SAFETY: the reservation owns the slot, which contains no message.
         unsafe { (*this.slot.message.get()).write(message) };
         pass_on(
             this.state,
@@ -311,21 +311,21 @@ impl<T: Send> Drop for Reservation<T> {
     }
 }
 
-/// A message where it was written. Dropped, its place is free again.
+/// A message borrowed in its slot, which is free again when this is dropped.
 pub struct Received<T: Send + 'static> {
     state: &'static Guarded<State<T>>,
     slot: &'static Slot<T>,
 }
 
-// SAFETY: as for a box: whoever has it is the only one who reaches the message.
+// SAFETY: as a box does, it owns the message exclusively.
 unsafe impl<T: Send + Sync> Sync for Received<T> {}
 
 impl<T: Send> Received<T> {
-    /// The message, moved out of its place.
+    /// Moves the message out of its slot.
     #[inline(always)]
     pub fn into_inner(self) -> T {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the slot is this one's, with a message, which nobody reads after this.
+        // SAFETY: this owns the slot with a message, which is not read again after this.
         let message = unsafe { (*this.slot.message.get()).assume_init_read() };
         pass_on(
             this.state,
@@ -342,7 +342,7 @@ impl<T: Send> Deref for Received<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the slot is this one's, with a message.
+        // SAFETY: this owns the slot with a message.
         unsafe { (*self.slot.message.get()).assume_init_ref() }
     }
 }
@@ -350,7 +350,7 @@ impl<T: Send> Deref for Received<T> {
 impl<T: Send> DerefMut for Received<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures.
+        // SAFETY: this owns the slot with a message, and `self` is borrowed exclusively.
         unsafe { (*self.slot.message.get()).assume_init_mut() }
     }
 }
@@ -358,8 +358,7 @@ impl<T: Send> DerefMut for Received<T> {
 impl<T: Send> Drop for Received<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures; nobody
-        // reads it after this.
+        // SAFETY: this owns the slot with a message, which is not read again after this.
         unsafe { (*self.slot.message.get()).assume_init_drop() };
         pass_on(
             self.state,

@@ -1,4 +1,4 @@
-//! Queues against a model, as long as nobody waits: waiting is tried on the target.
+//! Tests of queues against a reference model, without blocking, which is tested on the target.
 
 extern crate std;
 
@@ -17,11 +17,11 @@ enum Operation {
     Put(u16),
     Get,
     Reserve,
-    /// Uses the reservation of this place among those there are.
+    /// Uses the reservation of this index.
     Send(usize, u16),
     Cancel(usize),
     Receive,
-    /// Gives the slot of this place among the borrowed ones back.
+    /// Returns the borrowed slot of this index.
     Return(usize),
 }
 

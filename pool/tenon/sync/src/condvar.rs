@@ -1,23 +1,23 @@
-//! The condition variable.
+//! Condition variable.
 
 use crate::{Error, MutexGuard};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Acquired, MutexError, RawCondvar};
 
-/// How a wait ended.
+/// Result of a wait with a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// Somebody notified.
+    /// Notified.
     Notified,
-    /// The time was over.
+    /// The deadline has passed.
     TimedOut,
 }
 
-/// A change of what a [`Mutex`](crate::Mutex) protects that threads wait for.
+/// A condition variable: a change of the data of a [`Mutex`](crate::Mutex) that threads wait for.
 ///
-/// Unlocking and beginning to wait are one step, so that no notification is missed in between. Who
-/// is notified runs when the mutex is its own: notifying all wakes one at a time, the most urgent
-/// first, whose guard the next one waits for.
+/// Unlocking and blocking are atomic, so that no notification is lost. A notified thread runs once
+/// it owns the mutex again: `notify_all` wakes one thread at a time, the most urgent first, and the
+/// next one waits for its guard.
 ///
 /// ```no_run
 /// use tenon_sync::{Condvar, Mutex};
@@ -36,17 +36,17 @@ pub enum Wake {
 pub struct Condvar(RawCondvar);
 
 impl Condvar {
-    /// A condition variable that nobody waits for.
+    /// A condition variable without waiters.
     pub const fn new() -> Self {
         Self(RawCondvar::new())
     }
 
-    /// Unlocks, waits to be notified, and locks again.
+    /// Unlocks, waits for a notification, and locks again.
     pub fn wait<T>(&'static self, guard: MutexGuard<T>) -> Result<MutexGuard<T>, Error> {
         self.wait_for(guard, None).map(|(guard, _)| guard)
     }
 
-    /// Unlocks, waits to be notified, at the latest until `deadline`, and locks again.
+    /// Unlocks, waits for a notification until `deadline`, and locks again.
     pub fn wait_until<T>(
         &'static self,
         guard: MutexGuard<T>,
@@ -63,7 +63,7 @@ impl Condvar {
         let mutex = guard.into_mutex();
         let outcome = self.0.wait(&mutex.raw, deadline);
         let (acquired, wake) = match outcome {
-            // In both cases it is locked, by this thread.
+            // In both cases this thread owns the mutex.
             Err(MutexError::TimedOut | MutexError::OtherMutex) => {
                 (Ok(Acquired::Consistent), Wake::TimedOut)
             }
@@ -76,7 +76,7 @@ impl Condvar {
         Ok((guard, wake))
     }
 
-    /// Waits as long as `condition` holds of the data.
+    /// Waits while `condition` holds for the data.
     pub fn wait_while<T>(
         &'static self,
         mut guard: MutexGuard<T>,
@@ -88,14 +88,14 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Notifies the most urgent that waits, the longest waiting among equals. Also from an interrupt
-    /// handler.
+    /// Notifies the most urgent waiter, the one that has waited longest among equals; also from an
+    /// interrupt handler.
     #[inline(always)]
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Notifies all who wait. Also from an interrupt handler.
+    /// Notifies all waiters; also from an interrupt handler.
     #[inline(always)]
     pub fn notify_all(&self) {
         self.0.notify_all();

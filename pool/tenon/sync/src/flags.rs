@@ -6,7 +6,7 @@ use core::ptr;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue};
 
-/// Which flags a thread waits for.
+/// The flags that a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     flags: u32,
@@ -15,7 +15,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// At least one of `flags`.
+    /// Any of `flags`.
     pub const fn any(flags: u32) -> Self {
         Self {
             flags,
@@ -33,7 +33,7 @@ impl Wanted {
         }
     }
 
-    /// Those of them that are set are cleared as the wait ends.
+    /// Clears those flags that end the wait.
     #[must_use]
     pub const fn taking(self) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Wanted {
         }
     }
 
-    /// Those of the flags `set` that are wanted, if they are enough.
+    /// The wanted flags in the set `set`, if they satisfy the wait.
     fn among(self, set: u32) -> Option<u32> {
         let found = set & self.flags;
         let enough = if self.all {
@@ -53,7 +53,7 @@ impl Wanted {
         enough.then_some(found)
     }
 
-    /// As a word: 32 flags and two bits above.
+    /// Encoding in one word: 32 flags and two bits above.
     fn note(self) -> WaitValue {
         let modes = usize::from(self.all) << 32 | usize::from(self.taking) << 33;
         ptr::without_provenance(self.flags as usize | modes)
@@ -75,7 +75,7 @@ struct State {
 }
 
 impl State {
-    /// The flags found, cleared if they are to be.
+    /// The flags found, cleared if requested.
     #[inline(always)]
     fn find(&self, wanted: Wanted) -> Option<u32> {
         let found = wanted.among(self.set.get())?;
@@ -86,11 +86,11 @@ impl State {
     }
 }
 
-/// Thirty-two flags that threads wait for, any or all of some.
+/// Thirty-two event flags; threads wait for any or all of a subset.
 ///
-/// Setting flags gives their turn to all who have what they wait for, the most urgent first; flags
-/// that one of them takes are not there for those behind it. That takes one step for each thread
-/// that waits, with interrupts masked.
+/// Setting flags wakes all threads with a satisfied wait, the most urgent first; flags that one of
+/// them clears are not seen by those behind it. This takes one step for each waiting thread, with
+/// interrupts masked.
 ///
 /// ```no_run
 /// use tenon_sync::{EventFlags, Wanted};
@@ -108,7 +108,7 @@ impl State {
 pub struct EventFlags(Guarded<State>);
 
 impl EventFlags {
-    /// No flag is set.
+    /// No flags set.
     pub const fn new() -> Self {
         Self(Guarded::new(State {
             set: Cell::new(0),
@@ -116,7 +116,7 @@ impl EventFlags {
         }))
     }
 
-    /// Sets `flags`, besides those that are set. Also from an interrupt handler.
+    /// Sets `flags` in addition to those that are set; also from an interrupt handler.
     #[inline(always)]
     pub fn set(&self, flags: u32) {
         let waited_for = self.0.masked(|state, _| {
@@ -128,7 +128,7 @@ impl EventFlags {
         }
     }
 
-    /// Clears `flags`. Also from an interrupt handler.
+    /// Clears `flags`; also from an interrupt handler.
     #[inline(always)]
     pub fn clear(&self, flags: u32) {
         self.0
@@ -141,23 +141,23 @@ impl EventFlags {
         self.0.masked(|state, _| state.set.get())
     }
 
-    /// What is wanted, if it is there. Also from an interrupt handler.
+    /// The wanted flags, if they satisfy the wait; also from an interrupt handler.
     #[inline(always)]
     pub fn try_wait(&self, wanted: Wanted) -> Option<u32> {
         self.0.masked(|state, _| state.find(wanted))
     }
 
-    /// Waits for what is wanted; returns those of the wanted flags that are set.
+    /// Waits for the wanted flags; returns those of them that are set.
     #[inline(always)]
     pub fn wait(&'static self, wanted: Wanted) -> u32 {
         match self.try_wait(wanted) {
             Some(found) => found,
-            // Without a deadline nothing times out.
+            // Without a deadline the wait cannot time out.
             None => self.wait_in_turn(wanted, None).unwrap_or_default(),
         }
     }
 
-    /// Waits for what is wanted, at the latest until `deadline`.
+    /// Waits for the wanted flags until `deadline`.
     #[inline(always)]
     pub fn wait_until(&'static self, wanted: Wanted, deadline: Instant) -> Result<u32, Error> {
         match self.try_wait(wanted) {

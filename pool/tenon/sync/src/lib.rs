@@ -1,5 +1,5 @@
-//! What threads and interrupt handlers meet at: semaphores, mutexes, condition variables, event
-//! flags.
+//! Synchronisation objects of threads and interrupt handlers: semaphores, mutexes, condition
+//! variables, event flags.
 //!
 //! | | in a handler | in a thread |
 //! |---|---|---|
@@ -8,11 +8,11 @@
 //! | [`EventFlags`]: what happened | `set`, `clear`, `get`, `try_wait` | all of it |
 //! | [`Condvar`]: a change of that data | `notify_one`, `notify_all` | all of it |
 //!
-//! Guarantees: while nobody waits, no operation calls the scheduler. Who waits stands in line by
-//! urgency, first come first served among equals, and what is given is the first one's from that
-//! moment, so that nobody who comes later takes it. Times are absolute: a loop of waits does not
-//! drift. A handler that waits, or locks a mutex, does not build; what no build can see, a wait behind a
-//! pointer, ends the image with a message.
+//! Guarantees: without waiters, no operation calls the scheduler. Waiters are ordered by priority,
+//! first come first served among equals. A unit or lock is handed to the first waiter, so that a
+//! thread that comes later cannot take it. Deadlines are absolute, so that a loop of waits does not
+//! drift. A handler that waits, or locks a mutex, does not compile; a wait that the compiler cannot
+//! see, behind a function pointer, ends the image with a message.
 //!
 //! ```no_run
 //! use tenon_sync::{Mutex, Semaphore};
@@ -51,14 +51,14 @@ pub mod raw {
 
 use core::fmt;
 
-/// Why an operation was not done.
+/// Error of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The time was over.
+    /// The deadline has passed.
     TimedOut,
-    /// The semaphore is as full as it gets.
+    /// The semaphore has its maximum count.
     Full,
-    /// The calling thread owns the mutex already.
+    /// The calling thread already owns the mutex.
     Owned,
     /// The calling thread does not own the mutex.
     NotOwner,
@@ -66,9 +66,9 @@ pub enum Error {
     Busy,
     /// An owner of the mutex ended without unlocking it.
     Abandoned,
-    /// The calling thread is more urgent than the ceiling of the mutex.
+    /// The calling thread's priority exceeds the ceiling of the mutex.
     AboveCeiling,
-    /// Others wait for the same condition with another mutex.
+    /// Other threads wait for the same condition with another mutex.
     OtherMutex,
 }
 

@@ -1,4 +1,4 @@
-//! The mutex with priority inheritance, and its guard.
+//! Mutex with priority inheritance, and its guard.
 
 use crate::Error;
 use core::cell::UnsafeCell;
@@ -10,14 +10,14 @@ use tenon_thread::thread::Priority;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 
-/// Data for one thread at a time.
+/// Data protected by a mutex.
 ///
-/// While others wait, the owner runs by the most urgent priority among them and itself, and so does
-/// whoever keeps the owner waiting by a mutex: who is urgent waits for the sections that are locked,
-/// and for nothing else. The guard hands over to the most urgent that waits.
+/// The owner runs at the highest priority of its own and its waiters', and passes it on to the
+/// owner of a mutex that it waits for itself: an urgent thread waits for the critical sections and
+/// for nothing else. Dropping the guard hands the mutex to the most urgent waiter.
 ///
-/// An owner that ends with its guard leaked leaves the data in an unknown state: from then on
-/// locking fails with [`Error::Abandoned`] until somebody [`recover`](Mutex::recover)s it.
+/// An owner that ends with a leaked guard leaves the data in an unknown state: from then on locking
+/// fails with [`Error::Abandoned`] until a thread calls [`recover`](Mutex::recover).
 ///
 /// ```no_run
 /// use tenon_sync::Mutex;
@@ -28,7 +28,7 @@ use tenon_thread::wait::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 /// # Ok::<(), tenon_sync::Error>(())
 /// ```
 ///
-/// Whoever locked it unlocks it: the guard cannot be handed to another thread.
+/// The thread that locked the mutex unlocks it: a guard cannot be sent to another thread.
 ///
 /// ```compile_fail
 /// # static ANGLES: tenon_sync::Mutex<[u16; 3]> = tenon_sync::Mutex::new([0; 3]);
@@ -40,17 +40,17 @@ pub struct Mutex<T> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the thread that owns the mutex reaches the data alone; it is sent from one to the next.
+// SAFETY: only the thread that owns the mutex accesses the data, which is sent from owner to owner.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// A free mutex around `data` that lends its owner the priority of who waits.
+    /// An unlocked mutex with priority inheritance.
     pub const fn new(data: T) -> Self {
         Self::with(data, Protocol::Inherit)
     }
 
-    /// A free mutex around `data` whose owner runs by the priority `ceiling` at least, which no
-    /// thread that locks it may exceed: waiting or not, nobody up to there comes between.
+    /// An unlocked mutex with a priority ceiling: its owner runs at least at priority `ceiling`,
+    /// which no thread that locks it may exceed.
     pub const fn with_ceiling(data: T, ceiling: Priority) -> Self {
         Self::with(data, Protocol::Protect(ceiling))
     }
@@ -62,31 +62,31 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Locks it, and waits until it can.
+    /// Locks the mutex, blocking while it is owned.
     #[inline(always)]
     pub fn lock(&'static self) -> Result<MutexGuard<T>, Error> {
         self.guard(self.raw.lock())
     }
 
-    /// Locks it, and waits until it can, at the latest until `deadline`.
+    /// Locks the mutex, blocking until `deadline`.
     #[inline(always)]
     pub fn lock_until(&'static self, deadline: Instant) -> Result<MutexGuard<T>, Error> {
         self.guard(self.raw.lock_until(deadline))
     }
 
-    /// Locks it if nobody owns it.
+    /// Locks the mutex if it is not owned.
     #[inline(always)]
     pub fn try_lock(&'static self) -> Result<MutexGuard<T>, Error> {
         self.guard(self.raw.try_lock())
     }
 
-    /// Locks it though an owner ended with it; who calls this sets the data right.
+    /// Locks the mutex of an owner that ended; the caller restores the data.
     pub fn recover(&'static self) -> Result<MutexGuard<T>, Error> {
         let recovered = self.raw.recover();
         self.guard(recovered.map(|()| Acquired::Consistent))
     }
 
-    /// What was acquired, as a guard.
+    /// The guard of an acquired mutex.
     #[inline(always)]
     pub(crate) fn guard(
         &'static self,
@@ -98,7 +98,7 @@ impl<T> Mutex<T> {
                 of_this_thread: PhantomData,
             }),
             Ok(Acquired::OwnerDied) => {
-                // So nobody gets it but by `recover`. It is this thread's to unlock.
+                // Only `recover` may lock it. This thread owns it, so that unlocking succeeds.
                 let _ = self.raw.unlock();
                 Err(Error::Abandoned)
             }
@@ -121,14 +121,14 @@ impl From<MutexError> for Error {
     }
 }
 
-/// The data of a [`Mutex`], until it is dropped; then the mutex is unlocked.
+/// Access to the data of a [`Mutex`]; unlocks it when dropped.
 pub struct MutexGuard<T: 'static> {
     mutex: &'static Mutex<T>,
     of_this_thread: PhantomData<*const ()>,
 }
 
 impl<T> MutexGuard<T> {
-    /// The mutex, which stays locked though there is no guard any more.
+    /// The mutex, which stays locked without a guard.
     pub(crate) fn into_mutex(self) -> &'static Mutex<T> {
         ManuallyDrop::new(self).mutex
     }
@@ -139,7 +139,7 @@ impl<T> Deref for MutexGuard<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: this thread owns the mutex as long as there is the guard, and there is one.
+        // SAFETY: a guard exists only while this thread owns the mutex.
         unsafe { &*self.mutex.data.get() }
     }
 }
@@ -147,7 +147,8 @@ impl<T> Deref for MutexGuard<T> {
 impl<T> DerefMut for MutexGuard<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the arguments meet the requirements of `get`, as the caller ensures.
+        // SAFETY: a guard exists only while this thread owns the mutex, and `self` is borrowed
+        // exclusively.
         unsafe { &mut *self.mutex.data.get() }
     }
 }
@@ -155,7 +156,7 @@ impl<T> DerefMut for MutexGuard<T> {
 impl<T> Drop for MutexGuard<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // It is this thread's to unlock.
+        // This thread owns it, so that unlocking succeeds.
         let _ = self.mutex.raw.unlock();
     }
 }

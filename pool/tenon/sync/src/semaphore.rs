@@ -1,11 +1,11 @@
-//! The counting semaphore.
+//! Counting semaphore.
 
 use crate::Error;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue};
 
-/// The units that nobody has, and who waits for one.
+/// Available units and waiting threads.
 struct Units {
     free: Cell<u32>,
     most: u32,
@@ -45,19 +45,18 @@ impl Units {
 pub struct Semaphore(Guarded<Units>);
 
 impl Semaphore {
-    /// A semaphore with `units` to take at first, and no bound to speak of.
+    /// A semaphore with `units` available units and no effective maximum.
     pub const fn new(units: u32) -> Self {
         Self::bounded(units, u32::MAX)
     }
 
-    /// A semaphore with `units` to take at first that never holds more than `most`; 1 makes it
-    /// binary.
+    /// A semaphore with `units` available units and a maximum of `most`; 1 makes it binary.
     pub const fn bounded(units: u32, most: u32) -> Self {
         assert!(units <= most, "more units than the semaphore holds");
         Self(Guarded::new(Units::new(units, most)))
     }
 
-    /// Gives a unit: to the first who waits, otherwise to whoever takes it.
+    /// Gives a unit to the first waiter, or makes it available.
     #[inline(always)]
     pub fn give(&self) -> Result<(), Error> {
         self.0.try_or_wake(
@@ -69,20 +68,20 @@ impl Semaphore {
         )
     }
 
-    /// Takes a unit if there is one.
+    /// Takes a unit if one is available.
     #[inline(always)]
     pub fn try_take(&self) -> bool {
         self.0.masked(|units, _| units.take())
     }
 
-    /// Takes a unit, and waits until there is one.
+    /// Takes a unit, blocking until one is available.
     #[inline(always)]
     pub fn take(&'static self) {
-        // Without a deadline nothing times out.
+        // Without a deadline the wait cannot time out.
         let _ = self.take_in_turn(None);
     }
 
-    /// Takes a unit, and waits until there is one, at the latest until `deadline`.
+    /// Takes a unit, blocking until `deadline`.
     #[inline(always)]
     pub fn take_until(&'static self, deadline: Instant) -> Result<(), Error> {
         self.take_in_turn(Some(deadline))

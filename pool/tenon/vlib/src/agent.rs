@@ -1,4 +1,4 @@
-//! Calls that nobody waits for: each vLib's are made by a thread.
+//! Agent thread of a vLib, which makes its asynchronous calls.
 
 use crate::{Error, PORTS, port::Port, room::CHANNELS};
 use core::cell::Cell;
@@ -8,13 +8,13 @@ use tenon_thread::thread::{self, Handle, PreemptionLock, Priority, Storage};
 use tenon_thread::time::Instant;
 use tenon_thread::wait::Guarded;
 
-/// Told what came of a call: with the word that was given for it.
+/// Completion callback, with its argument.
 pub type Callback = fn(usize, Result<(), Error>);
 
-/// Bytes of stack of such a thread, on which callbacks run.
+/// Stack size of an agent, on which callbacks run.
 const STACK: usize = 4096;
 
-/// What is to be called.
+/// An asynchronous call.
 #[derive(Clone, Copy)]
 struct Request {
     deadline: Option<Instant>,
@@ -22,7 +22,7 @@ struct Request {
     word: usize,
 }
 
-/// The thread, and what it is asked for.
+/// The agent's thread and its requests.
 struct Agent {
     thread: Cell<Option<Handle>>,
     requests: [Cell<Option<Request>>; CHANNELS],
@@ -35,10 +35,10 @@ static AGENTS: [Guarded<Agent>; PORTS] = [const {
     })
 }; PORTS];
 static STORAGE: [Storage<STACK>; PORTS] = [const { Storage::new() }; PORTS];
-/// On whose budgets the calls are made, where they have one.
+/// Servers of the agents, for those with a budget.
 static SERVERS: [Server; PORTS] = [const { Server::background() }; PORTS];
 
-/// Has a channel's call made in its turn, by a thread as urgent as the current one.
+/// Requests a channel's call, made by the agent at the current thread's priority.
 pub(crate) fn ask(
     (index, port): (usize, &'static Port),
     channel: usize,
@@ -67,13 +67,13 @@ pub(crate) fn ask(
     Ok(())
 }
 
-/// Has the calls be made on a budget in each period from here on, or on none.
+/// Sets or removes the budget of the agent.
 pub(crate) fn promise(
     (index, port): (usize, &'static Port),
     share: Option<(Duration, Duration)>,
 ) -> Result<(), Error> {
     let server = SERVERS.get(index).ok_or(Error::Absent)?;
-    // Nobody else promises it something meanwhile.
+    // No other thread may change the reservation meanwhile.
     let _alone = PreemptionLock::new();
     server.detach();
     if share.is_none() {
@@ -84,7 +84,7 @@ pub(crate) fn promise(
     server.attach(thread).map_err(|_| Error::Overload)
 }
 
-/// The thread of a vLib, made with that priority if there is none.
+/// The agent of a vLib, created with this priority at its first use.
 fn worker((index, port): (usize, &'static Port), priority: Priority) -> Result<Handle, Error> {
     let (Some(agent), Some(storage)) = (AGENTS.get(index), STORAGE.get(index)) else {
         return Err(Error::Absent);
@@ -98,7 +98,7 @@ fn worker((index, port): (usize, &'static Port), priority: Priority) -> Result<H
     Ok(thread)
 }
 
-/// Whether a channel's call is yet to be made, or is being made.
+/// Whether a channel's call is outstanding.
 pub(crate) fn is_asked(index: usize, channel: usize) -> bool {
     let agent = AGENTS.get(index);
     agent.is_some_and(|agent| agent.masked(|agent, _| agent.request(channel).is_some()))
@@ -110,7 +110,7 @@ impl Agent {
     }
 }
 
-/// The thread.
+/// Main function of the agent.
 fn serve(agent: &'static Guarded<Agent>, port: &'static Port) {
     loop {
         let channel = port.turns.granted();

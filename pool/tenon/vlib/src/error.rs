@@ -1,30 +1,31 @@
-//! What can go wrong.
+//! Errors of vLib calls.
 
 use core::fmt;
 
-/// Why something was not done.
+/// Error of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The system gives this VM no such vLib to call; on bare metal there is none.
+    /// The system assigns no such vLib to this VM; on bare metal there is none.
     Absent,
-    /// The interrupt that tells of ends has no handler: TENON_IRQ_LINES is too small.
+    /// The expiry interrupt has no handler: TENON_IRQ_LINES is too small.
     Interrupt(u32),
-    /// What is left of the vLib's memory does not suffice, or there are as many channels as can be.
+    /// The vLib's free memory does not suffice, or all channels are in use.
     NoMemory,
-    /// A call on this channel is under way.
+    /// A call on this channel is in progress.
     Busy,
-    /// Nobody listens there, yet or any more.
+    /// No server in Linux serves the vLib.
     NotListening,
-    /// The server ended in the call.
+    /// The server ended during the call.
     Gone,
-    /// The time was over. The call is not lost: another one on the same channel goes on with it.
+    /// The deadline has passed. The call is not lost: the next one on the same channel continues
+    /// it.
     TimedOut,
-    /// Who had this VM before left a call, which has ended only now: what was written for this one may
-    /// be spoilt. It was not made; write it again.
+    /// A former run of this VM left a call, which was completed only now; it may have corrupted the
+    /// arguments of this call, which was not made and must be prepared again.
     Stale,
-    /// There is no thread for asynchronous calls.
+    /// No thread is available for asynchronous calls.
     NoThread,
-    /// The core cannot promise that budget.
+    /// The admission test rejects the budget.
     Overload,
 }
 

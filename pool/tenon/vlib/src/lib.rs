@@ -1,25 +1,25 @@
-//! Linux as a library: calls of a Linux VM, on the caller's time.
+//! vLib calls: a Linux VM as a library, on the caller's time.
 //!
 //! # Purpose
 //!
-//! A Linux VM that serves a `[[vlib]]` of `system.toml` stands still until it is called, and then runs
-//! as long as the thread that called has the core (*vLibOS*, sections 3 and 4). That thread is *remote*:
-//! it is ready, has its priority and its turns, and idles. When another thread takes the core, the
-//! switch stops Linux; when it comes back, the switch lets Linux go on. So Linux has what its caller
-//! has, on however many cores.
+//! A Linux VM that serves a `[[vlib]]` of `system.toml` is descheduled until it is called, and then
+//! runs while the calling thread is scheduled (*vLibOS*, sections 3 and 4). That thread is
+//! *remote*: it is ready at its priority, and idles. When another thread preempts it, the thread
+//! switch stops Linux; when it is switched to again, Linux continues. So Linux runs exactly when
+//! its caller does, on however many cores.
 //!
-//! Arguments and results lie in a [`Channel`], a part of the memory that both share. Calls of all
+//! Arguments and results are in a [`Channel`], a part of the shared memory. The calls of all
 //! channels of a vLib are served in the order in which they are made.
 //!
 //! # Guarantees
 //!
-//! - A call ends at its deadline, whatever Linux does: less than a microsecond later Linux stands still,
-//!   unless the caller does not have the core, when it does so anyway. Such a call is not lost: the next
-//!   one on the same channel goes on with it, as a call of another channel does first.
-//! - What is in a channel is Linux's to change at any time, in or after a call; nothing of Tenon's own
-//!   depends on it.
-//! - A switch of threads takes 4 instructions more with this library, and with a remote thread a call
-//!   to Mortise. No allocation.
+//! - A call ends at its deadline, whatever Linux does: Linux is stopped less than a microsecond
+//!   later, or already is if the caller is preempted. Such a call is not lost: the next one on the
+//!   same channel continues it, and a call of another channel completes it first.
+//! - Linux can change the contents of a channel at any time, during or after a call; no state of
+//!   Tenon's depends on them.
+//! - A thread switch takes 4 instructions more with this library, and with a remote thread a
+//!   hypercall. No allocation.
 //!
 //! # Example
 //!
@@ -55,13 +55,14 @@ use port::Port;
 use tenon_thread::environment;
 use tenon_thread::time::Instant;
 
-/// vLibs of a system at most.
+/// Maximum number of vLibs of a system.
 const PORTS: usize = 4;
 
-/// By the numbers of the vLibs.
+/// The vLibs by number.
 static ALL: [Port; PORTS] = [const { Port::new() }; PORTS];
 
-/// A part of a vLib's memory, and the calls with what is in it. One thread at a time uses it.
+/// A channel: a part of a vLib's memory, and calls that pass data in it. One thread at a time uses
+/// it.
 #[derive(Debug)]
 pub struct Channel {
     index: usize,
@@ -70,7 +71,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Takes so many bytes of a vLib's memory, rounded up to 64.
+    /// Opens a channel with `size` bytes of a vLib's memory, rounded up to 64.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl Channel {
         self.memory
     }
 
-    /// Calls, and returns when Linux has answered. Earlier calls of the vLib come first.
+    /// Calls, and returns when Linux has answered. Earlier calls of the vLib are served first.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ impl Channel {
         self.call_until(None)
     }
 
-    /// The same for some time at most, those before it included.
+    /// As [`call`](Self::call) with a timeout, which includes earlier calls.
     ///
     /// # Errors
     ///
@@ -115,11 +116,11 @@ impl Channel {
         self.call_until(Some(Instant::now() + timeout))
     }
 
-    /// The same until a deadline, if there is one.
+    /// As [`call`](Self::call) until a deadline, if there is one.
     ///
     /// # Errors
     ///
-    /// As above.
+    /// Those of [`call_for`](Self::call_for).
     pub fn call_until(&mut self, deadline: Option<Instant>) -> Result<(), Error> {
         if agent::is_asked(self.index, self.number) {
             return Err(Error::Busy);
@@ -131,12 +132,12 @@ impl Channel {
         result
     }
 
-    /// Has the call made by a thread of its own, as urgent as the current one, and returns at once;
-    /// that thread tells `callback` what came of it, with `word`.
+    /// Starts the call in the agent, a thread at the current priority, and returns at once; the
+    /// agent calls `callback` with the result and `word`.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] until it has come to something, [`Error::NoThread`].
+    /// [`Error::Busy`] until a former call is complete, [`Error::NoThread`].
     pub fn call_async(
         &mut self,
         deadline: Option<Instant>,
@@ -147,9 +148,10 @@ impl Channel {
         agent::ask(port, self.number, deadline, (callback, word))
     }
 
-    /// Has asynchronous calls of this vLib, of whichever channels, be made on a budget in each period
-    /// from here on, as of a [server](tenon_thread::server), and then in the background; without one,
-    /// on nobody's. What was promised before ends, also if this is refused.
+    /// Sets the budget in each period of asynchronous calls of this vLib, of all its channels, as
+    /// of a [server](tenon_thread::server); when it is depleted, they run in the background.
+    /// Without a budget they run at their priority. A former reservation ends, also if this one is
+    /// refused.
     ///
     /// # Errors
     ///
@@ -158,11 +160,11 @@ impl Channel {
         agent::promise((self.index, self.port()), share)
     }
 
-    /// Gives its memory back.
+    /// Closes the channel and frees its memory.
     ///
     /// # Errors
     ///
-    /// The channel itself with [`Error::Busy`], if a call on it has not ended.
+    /// The channel itself with [`Error::Busy`], if a call on it is in progress.
     pub fn close(self) -> Result<(), (Self, Error)> {
         if agent::is_asked(self.index, self.number) {
             return Err((self, Error::Busy));

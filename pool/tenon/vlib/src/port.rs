@@ -1,4 +1,4 @@
-//! One vLib, as its master sees it.
+//! Port of one vLib: its shared memory and hypercalls.
 
 use crate::{Error, room::Room, turns::Turns};
 use core::cell::Cell;
@@ -17,46 +17,46 @@ const CALL: u32 = 0xc600_0401;
 const STOP: u32 = 0xc600_0402;
 const GO: u32 = 0xc600_0403;
 
-/// Words of the status page, and what the first may say.
+/// Words of the status page, and values of the first.
 const STATE: usize = 0x00;
 const BEGUN: usize = 0x08;
 const DONE: usize = 0x10;
 const ABSENT: u64 = 0;
 const LISTENING: u64 = 1;
 
-/// Words in front of the channels, in which the server finds the one that it is called on.
+/// Words in front of the channels, which tell the server the called channel.
 const OFFSET: usize = 0x00;
 const SIZE: usize = 0x08;
 const HEAD: usize = 0x40;
 
-/// A deadline that never comes.
+/// No deadline.
 const FOREVER: u64 = u64::MAX;
 
-/// Whose an unfinished call is.
+/// Owner of an unfinished call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
-    /// Nobody's: there is none, or who made it was here before.
+    /// None: there is no call, or it was made by a former run of this VM.
     Nobody,
-    /// This channel's.
+    /// This channel.
     Channel(usize),
 }
 
 struct State {
     room: Room,
-    /// Whose call has not ended and is not waited for.
+    /// Owner of the call that is unfinished and not waited for.
     left: Cell<Left>,
-    /// Channels whose calls another one has brought to their end, one bit each.
+    /// Channels with a call that another channel's call has completed, one bit each.
     answered: Cell<u32>,
 }
 
-/// A vLib.
+/// Port of a vLib.
 pub(crate) struct Port {
     end: Once<VlibEnd>,
     state: Guarded<State>,
     pub turns: Turns,
-    /// Its expiry interrupts, which is all it is for: who waits looks at the time.
+    /// Expiry interrupts are counted only: the waiting thread checks the time.
     timer: Timer,
-    /// When the call that is waited for is to be given up, in ns of the counter.
+    /// Deadline of the current call, in ns of the counter.
     deadline: AtomicU64,
 }
 
@@ -75,7 +75,7 @@ impl Port {
         }
     }
 
-    /// Makes it the vLib of this name, for as long as the image runs.
+    /// Assigns the port to the vLib of this name, as long as the image runs.
     pub fn open(&self, name: &str) -> Result<(), Error> {
         if self.end.get().is_some() {
             return Ok(());
@@ -91,7 +91,7 @@ impl Port {
         self.end.get().ok_or(Error::Absent)
     }
 
-    /// Takes so much of its memory: the number of a channel.
+    /// Allocates memory for a channel; returns its number.
     pub fn take(&self, size: usize) -> Result<usize, Error> {
         let end = self.end()?.memory.len();
         let taken = self
@@ -100,7 +100,7 @@ impl Port {
         taken.ok_or(Error::NoMemory)
     }
 
-    /// Gives a channel back, unless the server has it still.
+    /// Frees a channel, unless the server still has its call.
     pub fn give_back(&self, channel: usize) -> Result<(), Error> {
         let under_way = self.is_under_way();
         self.state.masked(|state, _| {
@@ -116,7 +116,7 @@ impl Port {
         })
     }
 
-    /// Where a channel is.
+    /// The memory of a channel.
     pub fn memory(&self, channel: usize) -> Option<Area<'static>> {
         let (offset, size) = self.part(channel);
         self.end.get()?.memory.part(offset, size)
@@ -131,13 +131,13 @@ impl Port {
         end.map_or(0, |end| end.status.load(word, Ordering::Acquire))
     }
 
-    /// Whether the server has a call that has not ended.
+    /// Whether the server has an unfinished call.
     fn is_under_way(&self) -> bool {
         self.status(STATE) > LISTENING
     }
 
-    /// Makes the call of a channel for who has the turn, or goes on with it; it ends, or the time is
-    /// over.
+    /// Makes or continues the call of a channel, which holds the turn; returns at its end or at the
+    /// deadline.
     pub fn call(&'static self, channel: usize, deadline: Option<Instant>) -> Result<(), Error> {
         let end = self.end()?;
         let nanoseconds = deadline.map_or(FOREVER, Instant::nanoseconds);
@@ -175,7 +175,7 @@ impl Port {
         self.wait(end, Left::Channel(channel), || Self::order(end, CALL))
     }
 
-    /// Whether a channel's last call has been brought to its end by another one; told once.
+    /// Whether another channel's call has completed this channel's last one; reported once.
     fn was_answered(&self, channel: usize) -> bool {
         self.state.masked(|state, _| {
             let answered = state.answered.get();
@@ -189,7 +189,7 @@ impl Port {
             .masked(|state, _| state.answered.update(|set| set | 1 << channel));
     }
 
-    /// Asks Mortise for something.
+    /// Makes a hypercall.
     fn order(end: &VlibEnd, function: u32) -> Result<(), Error> {
         let [status, ..] = ask_hypervisor(function, [end.number.into(), 0, 0, 0]);
         match status {
@@ -198,8 +198,8 @@ impl Port {
         }
     }
 
-    /// Has the server run for the current thread until the call ends, or the time is over: then the
-    /// call is left as that of `owner`.
+    /// Runs the server on the current thread's time until its call is complete or the deadline has
+    /// passed, when `owner` becomes the owner of the unfinished call.
     fn wait(
         &'static self,
         end: &VlibEnd,
@@ -226,7 +226,7 @@ impl Port {
                 return ended();
             }
             let _ = Self::order(end, STOP);
-            // It may have ended before that.
+            // The call may be complete before the deadline is checked.
             Some(ended().unwrap_or(Err(Error::TimedOut)))
         })
         .flatten();

@@ -1,34 +1,34 @@
-//! Which channel has which part of a vLib's memory.
+//! Allocation of a vLib's memory to channels.
 
 use core::cell::Cell;
 
-/// Channels of a vLib at most.
+/// Maximum number of channels of a vLib.
 pub(crate) const CHANNELS: usize = 8;
 
-/// Channels begin at multiples of this: a cache line.
+/// Alignment of channels: a cache line.
 pub(crate) const GRAIN: usize = 64;
 
-/// The parts that are taken; of a length of zero if nobody has the channel.
+/// Allocated parts; the length is zero for a free channel.
 #[derive(Debug)]
 pub(crate) struct Room {
     parts: [Cell<(usize, usize)>; CHANNELS],
 }
 
 impl Room {
-    /// All of it free.
+    /// No allocations.
     pub const fn new() -> Self {
         Self {
             parts: [const { Cell::new((0, 0)) }; CHANNELS],
         }
     }
 
-    /// Takes `size` bytes of those from `start` to `end`, where they first fit, for a channel that
-    /// nobody has: its number.
+    /// Allocates `size` bytes between `start` and `end`, first fit, to a free channel; returns its
+    /// number.
     pub fn take(&self, size: usize, start: usize, end: usize) -> Option<usize> {
         let size = size.max(1).checked_next_multiple_of(GRAIN)?;
         let number = self.parts.iter().position(|part| part.get().1 == 0)?;
         let mut at = start.next_multiple_of(GRAIN);
-        // Whoever is in the way is passed; there are so many at most.
+        // Each overlapping part is skipped once, so that the loop is bounded.
         while let Some((other, length)) = self.within(at, size) {
             at = other + length;
         }
@@ -44,12 +44,12 @@ impl Room {
         parts.find(|&(other, length)| length > 0 && other < at + size && at < other + length)
     }
 
-    /// Where a channel is, and its bytes.
+    /// Offset and size of a channel.
     pub fn of(&self, number: usize) -> (usize, usize) {
         self.parts.get(number).map_or((0, 0), Cell::get)
     }
 
-    /// Gives it back.
+    /// Frees a channel.
     pub fn give_back(&self, number: usize) {
         if let Some(part) = self.parts.get(number) {
             part.set((0, 0));

@@ -1,4 +1,4 @@
-//! Whose turn it is: calls of a vLib are made one at a time, first come, first served.
+//! First-come first-served order of a vLib's calls, which are made one at a time.
 
 use crate::room::CHANNELS;
 use core::cell::Cell;
@@ -6,17 +6,17 @@ use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, TimedOut, WaitQueue, WaitValue, Waking};
 
 struct State {
-    /// Somebody has the turn.
+    /// A call is in progress.
     taken: Cell<bool>,
-    /// Who comes next is behind all that have come; none since nobody has waited.
+    /// The next ticket to draw; reset when no call waits.
     tickets: Cell<usize>,
-    /// Threads that wait, each with its ticket.
+    /// Waiting threads, each with its ticket.
     waiters: WaitQueue,
-    /// The tickets of calls that nobody waits for, by channel; zero for none.
+    /// Tickets of asynchronous calls by channel; zero for none.
     apart: [Cell<usize>; CHANNELS],
-    /// The channel of such a call that has the turn.
+    /// Channel of the asynchronous call in progress.
     granted: Cell<Option<usize>>,
-    /// Who makes them.
+    /// The agent's wait queue.
     agent: WaitQueue,
 }
 
@@ -26,17 +26,17 @@ impl State {
         self.tickets.get()
     }
 
-    /// Has the agent make the call of a channel.
+    /// Wakes the agent to make a channel's call.
     fn grant(&self, channel: usize, waking: &Waking) {
         self.granted.set(Some(channel));
         self.agent.wake(waking);
     }
 }
 
-/// The turns of one vLib.
+/// The order of one vLib's calls.
 pub(crate) struct Turns(Guarded<State>);
 
-/// A ticket as what a thread waits with.
+/// A ticket as the value of a waiter.
 fn note(ticket: usize) -> WaitValue {
     core::ptr::without_provenance(ticket)
 }
@@ -53,7 +53,7 @@ impl Turns {
         }))
     }
 
-    /// Waits for a turn.
+    /// Waits for the turn of a synchronous call.
     pub fn take(&'static self, deadline: Option<Instant>) -> Result<(), TimedOut> {
         self.0.try_or_wait(
             |state, _| (!state.taken.replace(true)).then_some(Ok(())),
@@ -65,7 +65,7 @@ impl Turns {
         )
     }
 
-    /// Has a channel's call have a turn in time, made by the agent.
+    /// Draws a ticket for a channel's asynchronous call, made by the agent.
     pub fn ask(&self, channel: usize) {
         self.0.waking(|state, waking| {
             if !state.taken.replace(true) {
@@ -77,7 +77,7 @@ impl Turns {
         });
     }
 
-    /// Waits for the turn of such a call: the agent.
+    /// Waits for the turn of an asynchronous call, in the agent.
     pub fn granted(&'static self) -> usize {
         loop {
             let granted = self.0.try_or_wait(
@@ -93,10 +93,10 @@ impl Turns {
         }
     }
 
-    /// Ends a turn: who has waited longest has the next.
+    /// Ends the turn; the next one is that of the smallest ticket.
     pub fn give(&self) {
         self.0.waking(|state, waking| {
-            // The usual case, which a call that has to be in time ends with.
+            // Fast path, at the end of a call with a deadline.
             if state.tickets.get() == 0 {
                 return state.taken.set(false);
             }

@@ -1,9 +1,9 @@
-//! What a virtual machine is to be like.
+//! Descriptor of a VM to create.
 
-/// Where a virtual machine sees its RAM.
+/// Guest address of a VM's RAM.
 pub const RAM: u64 = 0x4000_0000;
 
-/// Bytes of a blueprint, and their places (`docs/lifecycle.md`).
+/// Size of a descriptor, and offsets of its fields (`docs/lifecycle.md`).
 const SIZE: usize = 256;
 const NAME: usize = 0x08;
 const MEMORY: usize = 0x28;
@@ -16,13 +16,12 @@ const PRIORITY: usize = 0x51;
 const BUDGET: usize = 0x58;
 const PERIOD: usize = 0x60;
 
-/// The window of one that has no areas: status page and log ring.
+/// Window of a VM without areas: status page and log ring.
 const LEAST_WINDOW: u64 = 0x1_2000;
-/// The priority of a Tenon VM that is told none.
+/// Default priority of a Tenon VM.
 const DEFAULT_PRIORITY: u8 = 32;
 
-/// A description that Mortise understands. What makes no sense is found out by
-/// [`Vm::create`](crate::Vm::create).
+/// A descriptor in the format of Mortise. [`Vm::create`](crate::Vm::create) validates it.
 #[derive(Clone, Debug)]
 #[repr(C, align(256))]
 pub struct Blueprint {
@@ -30,7 +29,7 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// One of this name, of so many bytes of memory, with a vCPU on each of these cores. It starts at
+    /// A VM with this name and memory size, with one vCPU on each of these cores. It is entered at
     /// [`RAM`].
     #[must_use]
     pub fn new(name: &str, memory: u64, cpus: &[u8]) -> Self {
@@ -49,7 +48,7 @@ impl Blueprint {
         this.entry(RAM, 0)
     }
 
-    /// Has it start at another address, with this in x0.
+    /// Sets the entry address and the value of x0 at the entry.
     #[must_use]
     pub fn entry(mut self, entry: u64, argument: u64) -> Self {
         self.put(ENTRY, &entry.to_le_bytes());
@@ -57,22 +56,22 @@ impl Blueprint {
         self
     }
 
-    /// Has it see so many bytes from its status page on: what is beyond the first 2 MiB is its areas,
-    /// memory of its own.
+    /// Sets the size of the window from the status page on: beyond the first 2 MiB it contains
+    /// areas, private memory of the VM.
     #[must_use]
     pub fn window(mut self, bytes: u64) -> Self {
         self.put(WINDOW, &bytes.to_le_bytes());
         self
     }
 
-    /// Has it be as urgent as this, from 0, the background, to 63.
+    /// Sets the priority, from 0, the background, to 63.
     #[must_use]
     pub fn priority(mut self, priority: u8) -> Self {
         self.put(PRIORITY, &[priority]);
         self
     }
 
-    /// Promises and keeps it to so many nanoseconds in each period.
+    /// Sets a reservation: a budget per period in nanoseconds.
     #[must_use]
     pub fn reserve(mut self, budget: u64, period: u64) -> Self {
         self.put(BUDGET, &budget.to_le_bytes());
@@ -80,14 +79,14 @@ impl Blueprint {
         self
     }
 
-    /// Writes a byte where it likes, for those who try Mortise.
+    /// Writes a byte at any offset, for tests of Mortise's validation.
     #[must_use]
     pub fn spoil(mut self, at: usize, value: u8) -> Self {
         self.put(at, &[value]);
         self
     }
 
-    /// As Mortise reads it.
+    /// The encoded descriptor.
     #[must_use]
     pub const fn bytes(&self) -> &[u8; SIZE] {
         &self.bytes

@@ -1,26 +1,26 @@
-//! Why not.
+//! Errors of VM management.
 
 use core::fmt;
 
-/// Why Mortise did not do what it was asked.
+/// Error of a call to Mortise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no such function: no Mortise, or one without life cycles.
+    /// The function does not exist: no Mortise, or one without life cycles.
     NotSupported,
-    /// What was asked for means nothing.
+    /// An argument is invalid.
     Invalid,
-    /// The system gives this VM no authority for it.
+    /// This VM has no authority for the operation.
     Denied,
-    /// The reserve, or this VM's part of it, has not as much.
+    /// The reserve, or this VM's part of it, is exhausted.
     NoMemory,
-    /// Not in this state, or somebody else is at it.
+    /// The VM is in another state, or another operation on it is in progress.
     Busy,
     /// There is no such VM or template.
     NotFound,
 }
 
 impl Error {
-    /// What a status means.
+    /// The error of a status code.
     pub(crate) const fn check(status: u64) -> Result<(), Self> {
         match status as i64 {
             0 => Ok(()),

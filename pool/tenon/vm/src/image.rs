@@ -1,14 +1,14 @@
-//! What a virtual machine is filled with.
+//! Image to load into a VM.
 
-/// Grain of what is loaded: address and size are multiples of it.
+/// Granule of loading: address and size are multiples of it.
 pub const GRAIN: usize = 64;
 
-/// As much of an image as is loaded at least, where Mortise can copy from.
+/// A granule of an image, aligned for Mortise to copy.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk(pub [u8; GRAIN]);
 
-/// Bytes that can be loaded: `N` of them, a multiple of [`GRAIN`], where Mortise can copy from.
+/// An image of `N` bytes, a multiple of [`GRAIN`], aligned for Mortise to copy.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub struct Image<const N: usize> {
@@ -23,7 +23,8 @@ impl<const N: usize> Image<N> {
         Self { bytes }
     }
 
-    /// An image that begins with these instructions, zeros behind them; what has no room is left out.
+    /// An image that starts with these instructions, padded with zeros; instructions beyond its
+    /// size are left out.
     #[must_use]
     pub const fn of_code(code: &[u32]) -> Self {
         let mut bytes = [0; N];

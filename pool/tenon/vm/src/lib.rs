@@ -1,16 +1,16 @@
-//! Virtual machines, made and managed from Tenon.
+//! Management of virtual machines from Tenon.
 //!
 //! # Purpose
 //!
-//! A VM that has `[vm.manages]` in `system.toml` makes others from the system's reserve and has its way
-//! with those that it is given authority over: a call to Mortise each. A [`Vm`] names one life of a
-//! virtual machine; what is done to one that is no more is [`Error::NotFound`].
+//! A VM with `[vm.manages]` in `system.toml` creates others from the system's reserve and controls
+//! those that it has authority over; each operation is a hypercall. A [`Vm`] is the handle of one
+//! VM until its destruction; later operations return [`Error::NotFound`].
 //!
 //! # Guarantees
 //!
-//! A call takes as long as its work, in which this VM's interrupts are served: Mortise lets the call be
-//! made again. No lock, no allocation; any thread may call, and two that have their way with the same
-//! VM at once get [`Error::Busy`].
+//! An operation returns when its work is complete, and this VM's interrupts are served meanwhile:
+//! Mortise interrupts and restarts the hypercall. No lock, no allocation; any thread may call, and
+//! concurrent operations on the same VM return [`Error::Busy`].
 //!
 //! # Example
 //!
@@ -42,7 +42,7 @@ pub use told::{Listed, State, Statistics, Totals};
 
 use hw_arch::firmware::ask_hypervisor;
 
-/// Functions of Mortise's (`docs/lifecycle.md`).
+/// Function numbers of Mortise (`docs/lifecycle.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 enum Function {
@@ -60,23 +60,23 @@ enum Function {
     Instantiate,
 }
 
-/// Asks Mortise, and returns x1 to x3.
+/// Makes a hypercall and returns x1 to x3.
 fn ask(function: Function, arguments: [u64; 4]) -> Result<[u64; 3], Error> {
     let [status, x1, x2, x3] = ask_hypervisor(function as u32, arguments);
     Error::check(status).map(|()| [x1, x2, x3])
 }
 
-/// Where something is, for Mortise: memory is mapped one to one.
+/// Address of an object for Mortise: memory is mapped one to one.
 fn address<T: ?Sized>(of: &T) -> u64 {
     core::ptr::from_ref(of).cast::<()>().addr() as u64
 }
 
-/// A virtual machine, or what is left of its name.
+/// Handle of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vm(u64);
 
 impl Vm {
-    /// Makes one as described. It has its memory, filled with zeros, and does not run.
+    /// Creates a VM from a descriptor, with its memory cleared; it is not started.
     ///
     /// # Errors
     ///
@@ -86,11 +86,12 @@ impl Vm {
             .map(|[handle, ..]| Self(handle))
     }
 
-    /// Makes one of a template of the system, and has it run.
+    /// Creates a VM from a template of the system and starts it.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], [`Error::NoMemory`], or [`Error::Busy`] if there is one.
+    /// [`Error::NotFound`], [`Error::Denied`], [`Error::NoMemory`], or [`Error::Busy`] if it exists
+    /// already.
     pub fn instantiate(template: &str) -> Result<Self, Error> {
         let mut name = [0; 16];
         let room = name.get_mut(..template.len()).ok_or(Error::NotFound)?;
@@ -103,19 +104,19 @@ impl Vm {
         ask(Function::Instantiate, [low, high, 0, 0]).map(|[handle, ..]| Self(handle))
     }
 
-    /// The virtual machine of this handle, whether there is one or not.
+    /// The VM of a handle, whether it exists or not.
     #[must_use]
     pub const fn from_handle(handle: u64) -> Self {
         Self(handle)
     }
 
-    /// By what Mortise knows it.
+    /// The handle's number.
     #[must_use]
     pub const fn handle(&self) -> u64 {
         self.0
     }
 
-    /// Copies an image to address `target` of one that was made and does not run yet.
+    /// Copies an image to address `target` of a VM that is created and not started.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Vm {
         self.load_from(target, address(image.bytes()), N)
     }
 
-    /// Copies an image that lies in chunks to address `target`, as [`load`](Self::load) does.
+    /// Copies an image of granules to address `target`, as [`load`](Self::load) does.
     ///
     /// # Errors
     ///
@@ -138,25 +139,25 @@ impl Vm {
             .map(drop)
     }
 
-    /// Has it run.
+    /// Starts it.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] if it was not made just now.
+    /// [`Error::Busy`] if it is not in the state created.
     pub fn start(&self) -> Result<(), Error> {
         self.ask(Function::Start, [0; 3]).map(drop)
     }
 
-    /// Keeps it from running. When this returns, none of its vCPUs has a core.
+    /// Pauses it. When this returns, none of its vCPUs is running.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] if it does not run.
+    /// [`Error::Busy`] if it is not running.
     pub fn pause(&self) -> Result<(), Error> {
         self.ask(Function::Pause, [0; 3]).map(drop)
     }
 
-    /// Lets it go on.
+    /// Resumes it.
     ///
     /// # Errors
     ///
@@ -165,52 +166,52 @@ impl Vm {
         self.ask(Function::Resume, [0; 3]).map(drop)
     }
 
-    /// Has it run from its beginning. True: it does. False: Mortise has not its image; it is as it was
-    /// made, to be loaded and started.
+    /// Restarts it. Returns true if it runs, and false if Mortise does not hold its image: it is in
+    /// the state created, to be loaded and started.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] if it never ran.
+    /// [`Error::Busy`] if it was never started.
     pub fn restart(&self) -> Result<bool, Error> {
         let [reload, ..] = self.ask(Function::Restart, [0; 3])?;
         Ok(reload == 0)
     }
 
-    /// Has it be no more. Its memory goes back to the reserve, filled with zeros; nobody has that of one
-    /// that the system began with.
+    /// Destroys it. Its memory returns to the reserve, cleared; the memory of a VM of the system
+    /// stays unused.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it is no more.
+    /// [`Error::NotFound`] if it does not exist.
     pub fn destroy(&self) -> Result<(), Error> {
         self.ask(Function::Destroy, [0; 3]).map(drop)
     }
 
-    /// What it is and did.
+    /// Its statistics.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it is no more.
+    /// [`Error::NotFound`] if it does not exist.
     pub fn statistics(&self) -> Result<Statistics, Error> {
         let page = told::Page::new();
         self.ask(Function::Statistics, [address(&page), told::SIZE as u64, 0])?;
         Ok(page.read())
     }
 
-    /// Moves what it printed lately into words, and says how many bytes.
+    /// Moves its pending console output to a buffer; returns the number of bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it is no more.
+    /// [`Error::NotFound`] if it does not exist.
     pub fn read_console(&self, into: &mut told::Text) -> Result<usize, Error> {
         self.read_console_at_most(into, told::TEXT)
     }
 
-    /// The same for so many bytes at most, in eights; the others are there still.
+    /// As [`read_console`](Self::read_console) with a maximum number of bytes, rounded down to eights; the others stay pending.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] if it is no more.
+    /// [`Error::NotFound`] if it does not exist.
     pub fn read_console_at_most(&self, into: &mut told::Text, most: usize) -> Result<usize, Error> {
         let size = most.min(told::TEXT) as u64;
         let [count, ..] = self.ask(Function::ConsoleRead, [address(into), size, 0])?;

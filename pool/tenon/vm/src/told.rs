@@ -1,26 +1,26 @@
-//! What Mortise tells.
+//! VM information from Mortise: totals, listing, statistics.
 
 use crate::{Error, Function, Vm, ask};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of an answer about one VM.
+/// Size of the record of one VM.
 pub(crate) const SIZE: usize = 256;
-/// Bytes of a console that are read at a time.
+/// Maximum number of console bytes per read.
 pub(crate) const TEXT: usize = 256;
 
-/// What all that may be made takes.
+/// Resources for VMs created at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// Version of these calls.
+    /// Version of the interface.
     pub version: u64,
-    /// Places for VMs, those of the system included.
+    /// VM slots, those of the system included.
     pub slots: u64,
-    /// Bytes of the reserve that this VM may still take.
+    /// Bytes of the reserve left to this VM.
     pub free: u64,
 }
 
 impl Totals {
-    /// As they are now.
+    /// Reads the current values.
     ///
     /// # Errors
     ///
@@ -35,25 +35,25 @@ impl Totals {
     }
 }
 
-/// Where in its life a VM is.
+/// Life-cycle state of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {
-    /// Something else: it is being made, restarted or destroyed.
+    /// In transition: being created, restarted or destroyed.
     Changing = 0,
-    /// It begins to run.
+    /// Starting.
     Starting = 1,
-    /// It runs.
+    /// Running.
     Running = 2,
-    /// It faulted.
+    /// Stopped by a fault.
     Stopped = 3,
-    /// It turned itself off.
+    /// Powered off by itself.
     Off = 4,
-    /// It was made, and did not run yet.
+    /// Created and not started.
     Created = 6,
-    /// It is kept from running.
+    /// Paused.
     Paused = 7,
-    /// Its run ends, and a core of it sleeps where nothing wakes it.
+    /// Stopping, with a lost core.
     Lost = 10,
 }
 
@@ -72,25 +72,25 @@ impl State {
     }
 }
 
-/// A VM in the list.
+/// An entry of the VM listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Which.
+    /// The VM.
     pub vm: Vm,
-    /// Where in its life.
+    /// Its state.
     pub state: State,
-    /// Its vCPUs.
+    /// Number of its vCPUs.
     pub vcpus: u64,
     /// Bytes of its memory.
     pub memory: u64,
 }
 
 impl Listed {
-    /// Who is in a place, if it is a VM that this one has authority over.
+    /// The VM in a slot, if this VM has authority over it.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] behind the last place.
+    /// [`Error::NotFound`] beyond the last slot.
     pub fn at(slot: u64) -> Result<Option<Self>, Error> {
         let [handle, what, memory] = ask(Function::List, [slot, 0, 0, 0])?;
         Ok((handle != 0).then_some(Self {
@@ -102,7 +102,7 @@ impl Listed {
     }
 }
 
-/// Words that Mortise writes, within one page.
+/// A buffer for Mortise, within one page.
 #[derive(Debug)]
 #[repr(C, align(256))]
 pub struct Text {
@@ -110,7 +110,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Zeros.
+    /// A cleared buffer.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -135,26 +135,26 @@ impl Default for Text {
     }
 }
 
-/// What a VM is and did.
+/// State and statistics of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics {
-    /// Where in its life it is.
+    /// Its state.
     pub state: State,
-    /// Its vCPUs.
+    /// Number of its vCPUs.
     pub vcpus: u64,
-    /// How often it was started again.
+    /// Number of restarts.
     pub restarts: u64,
     /// Bytes of its memory.
     pub memory: u64,
-    /// Nanoseconds since it was made.
+    /// Nanoseconds since its creation.
     pub age_ns: u64,
     /// Its exits: interrupt, hypercall, MMIO, system register, WFI, other.
     pub exits: [u64; 6],
-    /// How often it was denied something.
+    /// Number of denied operations.
     pub denied: u64,
 }
 
-/// An answer as Mortise writes it.
+/// Decodes Mortise's record.
 pub(crate) struct Page(Text);
 
 impl Page {

@@ -1,14 +1,14 @@
 //! A watchdog for threads.
 //!
-//! A thread that must not hang takes a [`Watch`] and checks in at least once in each period. If it
-//! does not, the image ends: the console says which thread it was, and under Mortise the VM has a
-//! fault, by which it is stopped or restarted as its system says (`on_fault`).
+//! A thread that must not hang takes a [`Watch`] and checks in at least once per period. If it does
+//! not, the image ends: the console names the thread, and under Mortise the VM faults, so that it
+//! is stopped or restarted as its system says (`on_fault`).
 //!
-//! Guarantees: no allocation; at most [`WATCHES`] watches at a time. Checking in notes the time and
-//! does nothing else. One timer serves all watches: its handler looks at each of them, so its time
-//! is bounded, and it runs no more often than the shortest period is over. A missed check-in is
-//! noticed when its period is over, unless interrupts are masked. What it cannot see is a core that
-//! never takes an interrupt.
+//! Guarantees: no allocation; at most [`WATCHES`] watches at a time. Checking in stores the time
+//! and does nothing else. One timer serves all watches: its handler examines each of them, so that
+//! its time is bounded, and expires no more often than once per shortest period. A missed check-in
+//! is detected at the end of its period, unless interrupts are masked. A core that never takes an
+//! interrupt is not detected.
 //!
 //! ```no_run
 //! use tenon_thread::time::Duration;
@@ -32,13 +32,13 @@ use tenon_thread::thread::{self, Thread};
 use tenon_thread::time::{Duration, Instant, Timer};
 use tenon_thread::wait::Guarded;
 
-/// Watches at a time, of all threads.
+/// Maximum number of watches, of all threads.
 pub const WATCHES: usize = 16;
 
-/// Why there is no watch.
+/// Error of [`Watch::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// [`WATCHES`] threads are watched already.
+    /// [`WATCHES`] watches are in use.
     TooMany,
 }
 
@@ -52,11 +52,11 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Who is watched.
+/// A watched thread.
 struct Entry {
     thread: Cell<Option<&'static Thread>>,
     period: Cell<Duration>,
-    /// When it must have checked in.
+    /// Deadline of its next check-in.
     deadline: Cell<Instant>,
 }
 
@@ -74,16 +74,16 @@ impl Entry {
     }
 }
 
-/// What a look at all watches finds.
+/// Result of examining all watches.
 #[derive(Debug, PartialEq, Eq)]
 enum Look<T> {
-    /// This one has not checked in.
+    /// This thread has missed its deadline.
     Missed(T),
-    /// None is to be looked at before that, if at all.
+    /// The earliest deadline, if any.
     Next(Option<Instant>),
 }
 
-/// Looks at who is watched and until when.
+/// The watched threads and their deadlines.
 fn look<T>(watched: impl Iterator<Item = (T, Instant)>, now: Instant) -> Look<T> {
     let mut next = None;
     for (thread, deadline) in watched {
@@ -98,8 +98,8 @@ fn look<T>(watched: impl Iterator<Item = (T, Instant)>, now: Instant) -> Look<T>
 static ENTRIES: Guarded<[Entry; WATCHES]> = Guarded::new([const { Entry::new() }; WATCHES]);
 static TIMER: Timer = Timer::new(look_at_all);
 
-/// Ends the image if somebody has not checked in; otherwise looks again when somebody might not
-/// have.
+/// Ends the image if a thread has missed its deadline; otherwise arms the timer for the earliest
+/// one.
 fn look_at_all() {
     let found = ENTRIES.masked(|entries, _| {
         let watched = entries.iter();
@@ -113,19 +113,19 @@ fn look_at_all() {
     }
 }
 
-/// A deadline is over after its instant, not at it.
+/// A deadline is missed after its instant, not at it.
 const TICK: Duration = Duration::from_micros(1);
 
-/// The promise of a thread to check in; dropping it ends the promise.
+/// A watch of a thread; dropping it ends the watch.
 #[derive(Debug)]
 pub struct Watch {
     index: usize,
-    /// It is the thread's own.
+    /// It belongs to its thread.
     own: PhantomData<*const ()>,
 }
 
 impl Watch {
-    /// Watches the current thread, which has to check in within `period` from now and from each
+    /// Watches the current thread, which must check in within `period` from now, and from each
     /// check-in on.
     pub fn start(period: Duration) -> Result<Self, Error> {
         let thread = thread::current();
@@ -146,7 +146,7 @@ impl Watch {
         })
     }
 
-    /// Says that the thread is well.
+    /// Checks in: the thread makes progress.
     pub fn check_in(&self) {
         let now = Instant::now();
         self.entry(|entry| entry.check_in(now));
