@@ -1,8 +1,8 @@
-/* VMs for jobs, made and managed from C.
+/* Manager of VMs in C.
  *
- * The template job answers what comes in the channel jobs, and turns itself off when nothing more
- * comes; the template greeter greets and stays. Others are made of a few instructions. Whatever was
- * made is gone in the end, and its memory the reserve's again. */
+ * The template job answers messages of channel jobs and turns itself off when there are no more. The
+ * template greeter prints and keeps running. Other VMs are created from images of a few instructions.
+ * At the end all of them are destroyed, and their memory is back in the reserve. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct tenon_vm_statistics) == 88, "as in tenon/c-api");
 #define CPU 1
 #define MEMORY (2 << 20)
 
-/* An image of a VM's: instructions. */
+/* A VM image: instructions. */
 typedef uint32_t image[16] __attribute__((aligned(TENON_VM_GRAIN)));
 
 static const image turns_off = {
@@ -42,7 +42,7 @@ static void judge(int fine, const char *what)
 	failed += !fine;
 }
 
-/* Whether a call failed, and for this reason. */
+/* Whether a call failed with this error. */
 static int refused(int result, int reason)
 {
 	return result == -1 && errno == reason;
@@ -53,7 +53,7 @@ static void rest(long microseconds)
 	nanosleep(&(struct timespec){ .tv_nsec = microseconds * 1000 }, NULL);
 }
 
-/* The state of a VM, or why there is none: -ENOENT if it is no more. */
+/* The state of a VM, or an error: -ENOENT if it does not exist. */
 static int state(tenon_vm_t vm)
 {
 	struct tenon_vm_statistics told;
@@ -61,7 +61,7 @@ static int state(tenon_vm_t vm)
 	return tenon_vm_statistics(vm, &told) == 0 ? (int)told.state : -errno;
 }
 
-/* Whether a VM comes to a state soon. */
+/* Whether a VM reaches a state within the time limit. */
 static int becomes(tenon_vm_t vm, int wanted)
 {
 	for (int turn = 0; turn < 1000; turn++) {
@@ -79,7 +79,7 @@ static uint64_t memory_left(void)
 	return tenon_vm_totals(&totals) == 0 ? totals.free : 0;
 }
 
-/* The slot of a VM; -1 if it is in none. */
+/* The slot of a VM; -1 if it has none. */
 static int slot_of(tenon_vm_t vm)
 {
 	struct tenon_vm_listed listed;
@@ -179,7 +179,7 @@ int main(void)
 	what_is_refused();
 	judge(before > 0 && memory_left() == before, "all memory is the reserve's again");
 	printf("job-manager: %d failed\n", failed);
-	/* What it said is on its way for a moment. */
+	/* Mortise prints the output of the VM with a delay. */
 	rest(100000);
 	return failed;
 }

@@ -1,10 +1,10 @@
-/* A number that two threads pass to and fro.
+/* Two threads that exchange a number through two message queues.
  *
- * The main thread reads it from standard input and sends it through one message queue; the other
- * thread takes it on by a step and sends it back through another one. After forty times the main
- * thread says what came of it.
+ * The main thread reads the number from standard input and sends it on the first queue. The other
+ * thread applies a step of the challenge and returns it on the second queue. After forty round trips
+ * the main thread prints the answer.
  *
- * A plain POSIX program: it runs wherever there are message queues. */
+ * A portable POSIX program. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,14 @@
-//! The smallest partner of a program in Linux: what comes over the channel `requests` goes back over
-//! the channel `replies`.
+//! Echo server for a Linux program: returns each message of channel `requests` on channel `replies`.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 use tenon_channel::{Error, Receiver, Sender};
 
-/// Bytes of a message at most.
+/// Maximum size of a message in bytes.
 const SIZE: usize = 4096;
 
-/// The main thread: serves whoever is there, and the next one.
+/// Main thread: serves each peer that connects, one after the other.
 pub fn main() {
     if let Err(error) = serve() {
         tenon::log::error!("echo: {error}");
@@ -29,7 +28,7 @@ fn serve() -> Result<(), Error> {
         let length = request.copy(&mut message);
         request.done();
         match replies.send(message.get(..length).unwrap_or(&[])) {
-            // A reply to somebody who went is nobody's.
+            // The peer has closed its end; its reply is dropped.
             Ok(()) | Err(Error::PeerGone) => {}
             Err(error) => return Err(error),
         }

@@ -1,15 +1,15 @@
-//! The smallest application: one thread that sleeps for a millisecond and prints, a few times, and
-//! then leaves the core idle.
+//! The smallest application: one thread that sleeps for a millisecond and prints, a few times. Then
+//! the core is idle.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 use tenon::time::{self, Duration};
 
-/// How often it prints.
+/// Number of lines.
 const GREETINGS: usize = 5;
 
-/// The main thread, preemptible as all threads are.
+/// Main thread.
 pub fn main() {
     for _ in 0..GREETINGS {
         time::sleep(Duration::from_millis(1));

@@ -1,8 +1,8 @@
-//! A controller that has Linux look at images, within its budget.
+//! Controller that calls an image classifier in Linux within a time budget.
 //!
-//! Every 10 ms there is an image of 8 by 8 points, and what is on it is to be known 200 us later. The
-//! classifier is a program in Linux, which has these 200 us and nothing else: what it does not finish
-//! it goes on with in the next period, and the controller does without an answer in this one.
+//! Every 10 ms an image of 8 by 8 pixels is to be classified within 200 us by a program in Linux. Linux
+//! runs only during this time. A call that times out continues in the next period, and the controller
+//! has no result in the current one.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,14 +15,14 @@ const PERIOD: Duration = Duration::from_millis(10);
 const BUDGET: Duration = Duration::from_micros(200);
 const IMAGES: u64 = 200;
 
-/// Bytes of an image, and of a channel: the class follows the image.
+/// Size of an image, and of the channel, in bytes: the class follows the image.
 const IMAGE: usize = 64;
 const SIZE: usize = IMAGE + 8;
 
-/// In place of a class: no more images.
+/// Value in place of a class: there are no more images.
 const ENOUGH: u64 = u64::MAX;
 
-/// What there is to see: a bar that lies, one that stands, a cross and a frame, a row in each byte.
+/// The shapes, one row per byte: a horizontal bar, a vertical bar, a cross and a frame.
 const SHAPES: [u64; 4] = [
     0x0000_00ff_ff00_0000,
     0x1818_1818_1818_1818,
@@ -30,11 +30,11 @@ const SHAPES: [u64; 4] = [
     0xff81_8181_8181_81ff,
 ];
 
-/// What the camera sees: a shape, of which some points are wrong.
+/// An image of the simulated camera: a shape with some inverted pixels.
 fn look(number: u64) -> (u64, [u8; IMAGE]) {
     let shape = number % SHAPES.len() as u64;
     let noise = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    // Three points of the 64.
+    // Inverts three of the 64 pixels.
     let wrong = (0..3).fold(0, |wrong, at| wrong | 1 << (noise >> (16 * at) & 63));
     let bits = SHAPES[shape as usize] ^ wrong;
     (
@@ -43,7 +43,7 @@ fn look(number: u64) -> (u64, [u8; IMAGE]) {
     )
 }
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     if let Err(error) = watch() {
         tenon::log::error!("image-client: {error}");
@@ -59,7 +59,7 @@ fn watch() -> Result<(), Error> {
         release = release + PERIOD;
         time::sleep_until(release);
         let (shape, image) = look(number);
-        // A call that was too late goes on, and what it is about stays.
+        // A call that timed out continues in Linux, so its image must not change.
         if !pending {
             for (row, points) in image.as_chunks().0.iter().enumerate() {
                 let points = u64::from_le_bytes(*points);
@@ -82,7 +82,7 @@ fn watch() -> Result<(), Error> {
         }
         longest = longest.max(Instant::now().since(start));
     }
-    // Nothing more is to be looked at: the program ends, and Linux has its cores for itself.
+    // No more images: the program in Linux ends, and Linux runs on its cores again.
     classifier.memory().store(IMAGE, ENOUGH, Ordering::Relaxed);
     let _ = classifier.call();
     tenon::log::info!(

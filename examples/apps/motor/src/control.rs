@@ -1,11 +1,11 @@
-//! The controller: proportional and integral, with a limited output.
+//! PI controller with a limited output.
 
 use crate::Fixed;
 
-/// The supply: no more voltage than this either way.
+/// Supply voltage: limit of the output in either direction.
 const LIMIT: Fixed = Fixed::from_ratio(24, 1);
 
-/// Holds a speed.
+/// PI controller of the motor's speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
     target: Fixed,
@@ -14,10 +14,10 @@ pub struct Controller {
 
 impl Controller {
     const PROPORTIONAL: Fixed = Fixed::from_ratio(1, 2);
-    /// Per step of a millisecond.
+    /// Integral gain per step of a millisecond.
     const INTEGRAL: Fixed = Fixed::from_ratio(1, 100);
 
-    /// A controller that wants this speed, at rest.
+    /// A controller with this set point and a zero integral.
     pub const fn new(target: Fixed) -> Self {
         Self {
             target,
@@ -25,8 +25,7 @@ impl Controller {
         }
     }
 
-    /// The voltage for the measured speed. The integral keeps within what the supply can give, so
-    /// that a long start does not wind it up.
+    /// The voltage for the measured speed. The integral is limited to the supply voltage (anti-windup).
     pub fn step(&mut self, speed: Fixed) -> Fixed {
         let low = Fixed::ZERO - LIMIT;
         let error = self.target - speed;

@@ -1,8 +1,8 @@
-//! Fixed-point numbers: the images are built without floating point, and need none.
+//! Fixed-point numbers, as images are built without floating point.
 
 use core::ops::{Add, Mul, Sub};
 
-/// A number with 16 bits behind the point; sums and products saturate.
+/// A number with 16 fractional bits; sums and products saturate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fixed(i32);
 
@@ -12,19 +12,19 @@ impl Fixed {
     /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// The number nearest to zero's side of `numerator` / `denominator`, which must not be zero.
+    /// `numerator` / `denominator`, rounded towards zero. `denominator` must not be zero.
     pub const fn from_ratio(numerator: i32, denominator: i32) -> Self {
         Self(saturate(
             ((numerator as i64) << Self::FRACTION) / denominator as i64,
         ))
     }
 
-    /// Its distance from zero.
+    /// Absolute value.
     pub const fn magnitude(self) -> Self {
         Self(self.0.saturating_abs())
     }
 
-    /// The nearest number within the limits.
+    /// The number, limited to a range.
     pub fn limit(self, low: Self, high: Self) -> Self {
         self.max(low).min(high)
     }

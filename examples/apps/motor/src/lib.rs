@@ -1,8 +1,8 @@
-//! A motor-control loop at 1 kHz.
+//! Motor-control loop at 1 kHz.
 //!
-//! A [`Controller`] in fixed point holds the speed of a [`Motor`], a model that stands in for a
-//! drive: no board of ours has one. The loop runs as the periodic task `control`; its body takes
-//! the same few instructions each time, so that what its samples show is the system's doing.
+//! A fixed-point [`Controller`] controls the speed of a [`Motor`], a model in place of a drive. The
+//! loop is the body of the periodic task `control`. It executes the same few instructions in each
+//! period, so that variations of its samples come from the system.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -19,19 +19,18 @@ use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
 
-/// From one step of the controller to the next.
+/// Period of the controller.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// More urgent than anything else in this image.
+/// Priority of the task, the highest in this image.
 const PRIORITY: Priority = Priority::HIGHEST;
 
-/// Steps between two changes of the load, which the controller has to make up for.
+/// Steps between two changes of the load, a disturbance for the controller.
 const LOAD_CHANGES: u64 = 500;
 
-/// One step: measure, control, actuate; every half second the load comes or goes.
+/// One step: measure, control, actuate. The load toggles every half second.
 ///
-/// Never inlined: its first instruction is the end of the path from the interrupt to the body,
-/// which is measured from outside.
+/// Never inlined: its first instruction ends the path from interrupt to task that the plugin measures.
 #[inline(never)]
 pub fn step(motor: &mut Motor, controller: &mut Controller, sequence: u64) {
     let load = if (sequence / LOAD_CHANGES).is_multiple_of(2) {
@@ -43,7 +42,7 @@ pub fn step(motor: &mut Motor, controller: &mut Controller, sequence: u64) {
     motor.step(voltage, load);
 }
 
-/// The main thread: becomes the control task.
+/// Main thread: becomes the control task.
 pub fn main() {
     tenon::thread::current().set_priority(PRIORITY);
     let mut motor = Motor::new();

@@ -1,8 +1,8 @@
-//! The motor: a first-order model of a direct-current drive.
+//! First-order model of a direct-current motor.
 
 use crate::Fixed;
 
-/// A motor that turns at ten radians per second for each volt, and takes some 20 ms to follow.
+/// A motor with a gain of 10 rad/s per volt and a time constant of about 20 ms.
 #[derive(Clone, Copy, Debug)]
 pub struct Motor {
     speed: Fixed,
@@ -10,22 +10,22 @@ pub struct Motor {
 
 impl Motor {
     const GAIN: Fixed = Fixed::from_ratio(10, 1);
-    /// One millisecond over the time constant.
+    /// One millisecond divided by the time constant.
     const RATE: Fixed = Fixed::from_ratio(1, 20);
-    /// What a full load takes off the speed, in radians per second.
+    /// Loss of speed under full load, in rad/s.
     const DROOP: Fixed = Fixed::from_ratio(80, 1);
 
-    /// A motor at rest.
+    /// A stopped motor.
     pub const fn new() -> Self {
         Self { speed: Fixed::ZERO }
     }
 
-    /// Its speed, in radians per second.
+    /// Speed in rad/s.
     pub const fn speed(&self) -> Fixed {
         self.speed
     }
 
-    /// One millisecond at this voltage and load, the load from 0 to 1.
+    /// Advances the model by one millisecond at this voltage and load (0 to 1).
     pub fn step(&mut self, voltage: Fixed, load: Fixed) {
         let settled = voltage * Self::GAIN - load * Self::DROOP;
         self.speed = self.speed + Self::RATE * (settled - self.speed);

@@ -1,8 +1,8 @@
-//! A job on demand: sums up the numbers it is sent, answers and ends.
+//! Job on demand that sums up the numbers that it receives.
 //!
-//! Its VM is made for a message in channel `jobs`, a line of numbers, and answers with a line in
-//! channel `results`. When nothing more comes for a moment it turns itself off, and its core and
-//! memory are free again.
+//! A message on channel `jobs`, a line of numbers, creates its VM. It answers with a line on channel
+//! `results`. When no message arrives for [`PATIENCE`] it turns the VM off, which frees its core and
+//! memory.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -14,10 +14,10 @@ use sum::{LINE, Summary};
 use tenon::time::{Duration, Instant};
 use tenon_channel::{Error, Receiver, Sender};
 
-/// How long it waits for more before it ends.
+/// Time-out for the next message.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The main thread: works until nothing comes, then ends the VM.
+/// Main thread: processes messages until the time-out, then turns the VM off.
 pub fn main() {
     match work() {
         Ok(jobs) => tenon::log::info!("{jobs} done"),
@@ -27,7 +27,7 @@ pub fn main() {
     system_off::<Hvc>()
 }
 
-/// Does all jobs there are; how many.
+/// Processes messages until the time-out; returns their number.
 fn work() -> Result<u32, Error> {
     let mut jobs = Receiver::open("jobs")?;
     let mut results = Sender::open("results")?;

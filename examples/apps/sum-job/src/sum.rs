@@ -1,11 +1,11 @@
-//! What is to be said of some numbers.
+//! Count, sum and range of the numbers in a line of text.
 
 use core::fmt::{self, Write};
 
-/// Bytes of a line, in and out.
+/// Maximum size of a request or an answer in bytes.
 pub const LINE: usize = 64;
 
-/// Numbers, summed up.
+/// Count, sum, minimum and maximum of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     count: u32,
@@ -14,14 +14,14 @@ pub struct Summary {
     most: i64,
 }
 
-/// A text of at most [`LINE`] bytes; what is too long is cut off.
+/// A text of at most [`LINE`] bytes; longer text is truncated.
 pub struct Line {
     bytes: [u8; LINE],
     length: usize,
 }
 
 impl Line {
-    /// What was written.
+    /// The text.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or(&[])
     }
@@ -38,7 +38,7 @@ impl Write for Line {
 }
 
 impl Summary {
-    /// The summary of a line of numbers; what is no number is passed over.
+    /// The summary of the numbers in a line; other words are skipped.
     pub fn of(line: &[u8]) -> Self {
         let words = line.split(|byte| byte.is_ascii_whitespace());
         let numbers = words.filter_map(|word| str::from_utf8(word).ok()?.parse::<i32>().ok());
@@ -62,7 +62,7 @@ impl Summary {
         })
     }
 
-    /// The summary in words.
+    /// The summary as text.
     pub fn line(&self) -> Line {
         let mut line = Line {
             bytes: [0; LINE],
@@ -74,7 +74,7 @@ impl Summary {
             least,
             most,
         } = self;
-        // A `Line` takes whatever it is given.
+        // Writing to a `Line` never fails.
         let _ = match count {
             0 => writeln!(line, "no numbers"),
             _ => writeln!(line, "{count} numbers, sum {sum}, {least} to {most}"),

@@ -1,7 +1,7 @@
 //! Blinks a lamp on a GPIO pin.
 //!
-//! At each release of its periodic task `blink` the pin's level changes. It is read back, so that a pin
-//! that does not follow is told of, once; after [`CHANGES`] that did, so much is said.
+//! Each release of the periodic task `blink` inverts the pin's level and reads it back. A mismatch is
+//! reported once, and so are the first [`CHANGES`] changes without one.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,16 +11,16 @@ use tenon::periodic::Task;
 use tenon::time::Duration;
 use tenon_gpio::{Pin, take};
 
-/// From one change to the next, unless its system says otherwise.
+/// Default period of the task.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// The number of the pin that the lamp is on.
+/// GPIO pin of the lamp.
 const LAMP: u8 = 5;
 
-/// Changes after which all is said to be well.
+/// Changes after which success is reported.
 const CHANGES: u32 = 4;
 
-/// The main thread: becomes the task.
+/// Main thread: becomes the task.
 pub fn main() {
     let Some(lamp) = Pin::new(LAMP) else {
         return log::error!("there is no pin {LAMP}");

@@ -1,18 +1,18 @@
-//! A native task: it waits for a thousand releases, a millisecond apart, and says how late the
-//! latest was.
+//! Native task that waits for a thousand releases, a millisecond apart, and prints the maximum
+//! latency.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 use core_bare::{Console, Time};
 
-/// From one release to the next, in nanoseconds.
+/// Period in ns.
 const PERIOD: u64 = 1_000_000;
 
-/// How many releases it waits for.
+/// Number of releases.
 const RELEASES: u64 = 1_000;
 
-/// The task, with what it may do.
+/// Entry point of the task, with its rights as arguments.
 pub fn main(time: Time, console: Console) {
     console.line("waits for {} releases", &[RELEASES]);
     let mut releases = time.every(PERIOD);

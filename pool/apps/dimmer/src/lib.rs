@@ -1,8 +1,9 @@
 //! Dims a lamp by pulse-width modulation on a GPIO pin.
 //!
-//! Each release of its periodic task `pwm` begins a period of [`SLOTS`] slots: for as many as the last
-//! digit of a number says, the pin is high. In each slot the level of the pin is read back. The
-//! number goes on with the digit that was read, so that a pin that does not follow is seen in it.
+//! Each release of the periodic task `pwm` starts a period of [`SLOTS`] slots. The last digit of a
+//! number is the duty cycle: the number of slots in which the pin is high. The level of the pin is read
+//! back in each slot, and the measured digit enters the next number, so that a faulty pin changes the
+//! answer.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,22 +15,22 @@ use tenon::thread::Priority;
 use tenon::time::{Duration, Instant, sleep_until};
 use tenon_gpio::{Gpio, Pin, take};
 
-/// The task.
+/// Name of the task.
 const TASK: &str = "pwm";
 
-/// From one rising edge to the next, unless its system says otherwise.
+/// Default period from one rising edge to the next.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// The number of the pin that the lamp is on.
+/// GPIO pin of the lamp.
 const LAMP: u8 = 5;
 
-/// Steps of brightness, as many slots of a period.
+/// Slots per period: the resolution of the brightness.
 const SLOTS: u32 = 10;
 
-/// Periods of which the answer is made.
+/// Periods until the answer.
 const PERIODS: u64 = 20;
 
-/// The main thread: asks, and becomes the task.
+/// Main thread: asks for the number and becomes the task.
 pub fn main() {
     let Some(lamp) = Pin::new(LAMP) else {
         return tenon::log::error!("there is no pin {LAMP}");
@@ -57,7 +58,7 @@ pub fn main() {
     });
 }
 
-/// One period: the pin is high for `duty` slots, then low. In how many it was high.
+/// One period with the pin high for `duty` slots, then low. Returns the number of slots read as high.
 fn pulse(gpio: &mut Gpio, pin: Pin, begin: Instant, slot: Duration, duty: u32) -> u32 {
     let mut high = 0;
     for passed in 0..SLOTS {

@@ -1,8 +1,8 @@
-//! A low-pass filter in floating point, whose output another virtual machine reads.
+//! Low-pass filter in floating point that sends its output to another virtual machine.
 //!
-//! At each release the filter comes nearer to its input, the number it was given. What it has settled
-//! on goes into channel `telemetry` as a line; taken on by a step, it is the next input. The answer
-//! goes there too, and nowhere else; only where there is no such channel the console has it all.
+//! The input is constant until the output has settled. The settled value is sent on channel
+//! `telemetry` as a line, and the step function of the challenge maps it to the next input. The answer
+//! is sent there as well. Without that channel all output goes to the console.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -16,33 +16,33 @@ use tenon::thread::Priority;
 use tenon::time::Duration;
 use tenon_channel::{Error, Sender};
 
-/// From one sample to the next, unless its system says otherwise.
+/// Default period of samples.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// How much of what its output lacks a filter makes up for at a sample.
+/// Gain per sample: the fraction of the difference to the input that is added to the output.
 const SHARE: f64 = 0.75;
 
-/// Samples after which the output of any input is within half of one: 2³² × ¼²⁰ is.
+/// Samples until the output is within 0.5 of any input: 2³² × ¼²⁰ < 0.5.
 const SETTLED: u64 = 20;
 
-/// Inputs of which the answer is made.
+/// Inputs until the answer.
 const INPUTS: u64 = 5;
 
-/// A low-pass filter of the first order.
+/// First-order low-pass filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LowPass {
     output: f64,
 }
 
 impl LowPass {
-    /// The output after one more sample of the input.
+    /// Adds a sample of the input; returns the output.
     pub fn sample(&mut self, input: f64) -> f64 {
         self.output += (input - self.output) * SHARE;
         self.output
     }
 }
 
-/// The main thread: asks, and becomes the task.
+/// Main thread: asks for the number and becomes the task.
 pub fn main() {
     let mut telemetry = match Sender::open("telemetry") {
         Ok(telemetry) => Some(telemetry),
@@ -67,18 +67,18 @@ pub fn main() {
     });
 }
 
-/// The whole number nearest to an output.
+/// The output rounded to the nearest integer.
 fn nearest(output: f64) -> u32 {
     (output + 0.5) as u32
 }
 
-/// Sends a line; a release waits for nobody who reads.
+/// Sends a line without blocking; it is dropped if the channel is full.
 fn tell(telemetry: &mut Option<Sender>, text: Arguments<'_>) {
     let Some(telemetry) = telemetry else {
         return log::info!("{text}");
     };
     let mut line = Line::<64>::new();
-    // A `Line` takes whatever it is given.
+    // Writing to a `Line` never fails.
     let _ = writeln!(line, "{text}");
     match telemetry.try_send(line.as_str().as_bytes()) {
         Ok(()) | Err(Error::Full | Error::PeerGone) => {}

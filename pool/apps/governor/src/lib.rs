@@ -1,9 +1,9 @@
-//! A speed loop that is told by another virtual machine what to hold, and reports.
+//! Speed loop that receives set points from another virtual machine and reports.
 //!
-//! A line with a number in channel `setpoints` is the speed to hold, and the first of [`POINTS`]: each
-//! speed it holds is taken on by a step and makes the next one. What came of it in the end goes into
-//! channel `reports`. It works with either end alone too: it holds zero until it is told otherwise, and
-//! what it may not report it says to nobody.
+//! A line with a number on channel `setpoints` is the first of [`POINTS`] set points; the step function
+//! of the challenge maps each reached speed to the next one. The final value is sent on channel
+//! `reports`. Both channels are optional: the set point is zero without the first, and nothing is
+//! reported without the second.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -17,16 +17,16 @@ use tenon::thread::Priority;
 use tenon::time::Duration;
 use tenon_channel::{Error, Receiver, Sender};
 
-/// From one step of the loop to the next, unless its system says otherwise.
+/// Default period of the loop.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Set points of a course.
+/// Set points of a sequence.
 const POINTS: u32 = 5;
 
-/// Bytes of a line, in and out.
+/// Maximum size of a line in bytes.
 const LINE: usize = 64;
 
-/// A loop, and the course of set points it is on.
+/// The loop and its current sequence of set points.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Governor {
     speed: u32,
@@ -35,14 +35,14 @@ pub struct Governor {
 }
 
 impl Governor {
-    /// Begins a course with a set point.
+    /// Starts a sequence with a set point.
     pub const fn begin(&mut self, target: u32) {
         self.target = target;
         self.left = POINTS;
     }
 
-    /// One step of the loop: half of what is lacking is made up for. What came of the course, once it
-    /// is over.
+    /// One step of the loop, which halves the control error. Returns the final value at the end of the
+    /// sequence.
     pub const fn step(&mut self) -> Option<u32> {
         let lacking = self.target.abs_diff(self.speed).div_ceil(2);
         if self.speed < self.target {
@@ -63,7 +63,7 @@ impl Governor {
     }
 }
 
-/// The main thread: becomes the task.
+/// Main thread: becomes the task.
 pub fn main() {
     tenon::thread::current().set_priority(Priority::HIGHEST);
     let mut setpoints = ours("setpoints", Receiver::open("setpoints"));
@@ -80,13 +80,13 @@ pub fn main() {
     });
 }
 
-/// An end, if the system gives one.
+/// An end of a channel, if the system has that channel.
 fn ours<End>(name: &str, end: Result<End, Error>) -> Option<End> {
     end.inspect_err(|error| log::info!("no {name}: {error}"))
         .ok()
 }
 
-/// The set point of a line, if one has come; what is no number is passed over.
+/// The set point of a received line, if any; text that is not a number is ignored.
 fn told(setpoints: &mut Receiver) -> Option<u32> {
     let mut line = [0; LINE];
     let length = setpoints.try_read(&mut line).ok()?;
@@ -97,10 +97,10 @@ fn told(setpoints: &mut Receiver) -> Option<u32> {
         .ok()
 }
 
-/// Reports what was reached; a release waits for nobody who reads.
+/// Reports the final value without blocking; it is dropped if the channel is full.
 fn report(reports: &mut Sender, reached: u32) {
     let mut line = Line::<LINE>::new();
-    // A `Line` takes whatever it is given.
+    // Writing to a `Line` never fails.
     let _ = writeln!(line, "the answer is {reached}");
     match reports.try_send(line.as_str().as_bytes()) {
         Ok(()) | Err(Error::Full | Error::PeerGone) => {}

@@ -1,7 +1,7 @@
-//! Says hello to who gives it a number.
+//! Greeter that answers a number after some steps.
 //!
-//! A thread of its own takes the number on by a step each millisecond and leaves it to the main
-//! thread, which is woken when it is done.
+//! A second thread applies a step of the challenge to the number each millisecond, then wakes the main
+//! thread, which prints the answer.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -19,7 +19,7 @@ static WORKER: Storage<4096> = Storage::new();
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 static DONE: Semaphore = Semaphore::new(0);
 
-/// The main thread: asks, and waits for the other one.
+/// Main thread: asks for the number and waits for the second thread.
 pub fn main() {
     let Some(number) = asked() else { return };
     NUMBER.store(number, Ordering::Relaxed);

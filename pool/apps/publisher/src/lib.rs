@@ -1,7 +1,7 @@
-//! A sampler with a fixed rate, whose values another virtual machine reads.
+//! Sampler with a fixed rate that sends its values to another virtual machine.
 //!
-//! Its periodic task `sample` takes a number on at each of the first [`RELEASES`] releases, says then
-//! what came of it, and at each release sends what it is as a line in channel `values`.
+//! The periodic task `sample` applies a step of the challenge at each of the first [`RELEASES`]
+//! releases, then prints the answer. At each release it sends the value as a line on channel `values`.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,16 +15,16 @@ use tenon::thread::Priority;
 use tenon::time::Duration;
 use tenon_channel::{Error, Sender};
 
-/// From one value to the next, unless its system says otherwise.
+/// Default period of samples.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Releases of which the answer is made.
+/// Releases until the answer.
 const RELEASES: u64 = 100;
 
-/// Bytes of a line.
+/// Maximum size of a line in bytes.
 const LINE: usize = 16;
 
-/// The main thread: asks, and becomes the task.
+/// Main thread: asks for the number and becomes the task.
 pub fn main() {
     let mut values = match Sender::open("values") {
         Ok(values) => values,
@@ -43,10 +43,10 @@ pub fn main() {
     });
 }
 
-/// Sends a value; a release waits for nobody who reads.
+/// Sends a value without blocking; it is dropped if the channel is full.
 fn send(values: &mut Sender, number: u32) {
     let mut line = Line::<LINE>::new();
-    // A `Line` takes whatever it is given.
+    // Writing to a `Line` never fails.
     let _ = writeln!(line, "{number}");
     match values.try_send(line.as_str().as_bytes()) {
         Ok(()) | Err(Error::Full | Error::PeerGone) => {}

@@ -1,7 +1,7 @@
-//! A sampler with a fixed rate.
+//! Sampler with a fixed rate.
 //!
-//! Its periodic task `sample` takes a number on at each release. After [`RELEASES`] of them it says
-//! what came of it, and goes on.
+//! The periodic task `sample` applies a step of the challenge at each release. After [`RELEASES`]
+//! releases it prints the answer and continues.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,13 +11,13 @@ use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
 
-/// From one sample to the next, unless its system says otherwise.
+/// Default period of samples.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Releases of which the answer is made.
+/// Releases until the answer.
 const RELEASES: u64 = 100;
 
-/// The main thread: asks, and becomes the task.
+/// Main thread: asks for the number and becomes the task.
 pub fn main() {
     let Some(mut number) = asked() else { return };
     tenon::thread::current().set_priority(Priority::HIGHEST);

@@ -1,7 +1,6 @@
-//! Hangs on demand, and has a watchdog notice it.
+//! Watchdog demonstration that hangs on demand.
 //!
-//! A zero makes it hang: the watchdog ends the image, and under Mortise the VM begins anew and asks
-//! again.
+//! Input of zero makes it hang. The watchdog then stops the image, and Mortise restarts the VM.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,16 +10,16 @@ use tenon::log;
 use tenon::time::{self, Duration};
 use tenon_watchdog::Watch;
 
-/// How long it may take for a step.
+/// Watchdog time-out of a step.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// From one step to the next.
+/// Period of steps.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Steps of a number.
 const STEPS: usize = 10;
 
-/// The main thread: asks, and works under a watch.
+/// Main thread: asks for the number and works under the watchdog.
 pub fn main() {
     let Some(mut number) = asked() else { return };
     let watch = match Watch::start(PATIENCE) {

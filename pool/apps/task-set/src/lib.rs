@@ -1,8 +1,7 @@
 //! Several periodic tasks in one virtual machine.
 //!
-//! Its system says which: each task of its description is a thread here, and the shorter its period
-//! the more urgent it is (rate-monotonic: Liu and Layland, 1973). What a task does stands in for a
-//! controller: at each release a [`Loop`] comes half as near to its set point.
+//! Each task of `system.toml` is a thread with a rate-monotonic priority (Liu and Layland, 1973). Its
+//! body, in place of a controller, is a [`Loop`] that halves its control error at each release.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -15,7 +14,7 @@ use tenon::{environment, log};
 
 static STORAGE: [Storage<4096>; TASKS] = [const { Storage::new() }; TASKS];
 
-/// A value that a task holds.
+/// Control loop of one value.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
     value: u32,
@@ -23,20 +22,20 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// One that holds nothing yet.
+    /// A loop with its initial error.
     #[must_use]
     pub const fn towards(target: u32) -> Self {
         Self { value: 0, target }
     }
 
-    /// One step: half of what is lacking is made up for. Whether nothing is lacking any more.
+    /// One step, which halves the control error. Returns whether the error is zero.
     pub const fn step(&mut self) -> bool {
         self.value += (self.target - self.value).div_ceil(2);
         self.value == self.target
     }
 }
 
-/// How many of the tasks are more urgent than the one at `index`: of equal periods, those named before.
+/// Number of tasks with a higher priority than the one at `index`; equal periods rank in their order.
 #[must_use]
 pub fn rank(periods: &[u64], index: usize) -> usize {
     let own = periods.get(index);
@@ -46,7 +45,7 @@ pub fn rank(periods: &[u64], index: usize) -> usize {
     periods.iter().enumerate().filter(before).count()
 }
 
-/// The main thread: starts a thread for each task.
+/// Main thread: starts a thread for each task.
 pub fn main() {
     let tasks = environment::guest().map_or(&[][..], |guest| guest.tasks());
     if tasks.is_empty() {
@@ -58,7 +57,7 @@ pub fn main() {
     }
     let periods = periods.get(..tasks.len()).unwrap_or(&[]);
     for (index, (task, storage)) in tasks.iter().zip(&STORAGE).enumerate() {
-        // As there are at most eight, each has a priority of its own.
+        // There are at most eight tasks, so each has a distinct priority.
         let priority = Priority::HIGHEST.offset(-1 - rank(periods, index) as i8);
         if let Err(error) = storage.spawn(task.name(), priority, move || serve(task)) {
             return log::error!("no thread for {}: {error}", task.name());
@@ -66,7 +65,7 @@ pub fn main() {
     }
 }
 
-/// The thread of a task.
+/// Thread of a task.
 fn serve(task: &'static Described) {
     let mut value = Loop::towards(1_000);
     let mut said = false;

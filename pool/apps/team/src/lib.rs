@@ -1,7 +1,7 @@
-//! A number that four cores pass on to each other.
+//! Ring of four threads on four cores that pass on a number.
 //!
-//! Each of four threads has a core of its own, waits for its turn, takes the number on by a step and
-//! wakes the next one, on another core. A trace shows each step by the mark `STEP`.
+//! Each thread is pinned to a core. It waits for the preceding thread, applies a step of the challenge
+//! and wakes the next thread on another core. A trace shows each step by the mark `STEP`.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,10 +13,10 @@ use tenon::sync::Semaphore;
 use tenon::thread::{Priority, Storage};
 use tenon::trace::Mark;
 
-/// Threads, and cores.
+/// Number of threads and cores.
 const MEMBERS: usize = 4;
 
-/// How often each has its turn.
+/// Rounds of the ring.
 const ROUNDS: usize = 25;
 
 static STORAGE: [Storage<4096>; MEMBERS] = [const { Storage::new() }; MEMBERS];
@@ -25,7 +25,7 @@ static DONE: Semaphore = Semaphore::new(0);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 static STEP: Mark = Mark::new();
 
-/// The main thread: asks, and waits for the last of the others.
+/// Main thread: asks for the number and waits until the last thread is done.
 pub fn main() {
     let Some(number) = asked() else { return };
     NUMBER.store(number, Ordering::Relaxed);

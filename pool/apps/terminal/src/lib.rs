@@ -1,4 +1,4 @@
-//! A few commands on the serial port.
+//! Shell on the serial port with a few commands.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -21,7 +21,7 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The main thread: serves what is typed.
+/// Main thread: runs the shell.
 pub fn main() {
     let error = serve(COMMANDS);
     log::error!("no shell: {error}");

@@ -1,8 +1,8 @@
-//! A two-point control loop that switches a heater on a GPIO pin.
+//! Two-point control loop that switches a heater on a GPIO pin.
 //!
-//! At each release of its periodic task `control` a [`Thermostat`] sees the temperature of a [`Plate`],
-//! a model that stands in for one: no board of ours has it. The heater is what the pin says, read back,
-//! so that a pin that does not follow leaves the plate cold or lets it burn.
+//! At each release of the periodic task `control` a [`Thermostat`] reads the temperature of a
+//! [`Plate`], a model. The state of the heater is the pin's level as read back, so that a faulty pin
+//! affects the temperature.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
@@ -13,37 +13,37 @@ use tenon::thread::Priority;
 use tenon::time::Duration;
 use tenon_gpio::{Pin, take};
 
-/// From one look at the temperature to the next, unless its system says otherwise.
+/// Default period of the loop.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// The number of the pin that the heater is on.
+/// GPIO pin of the heater.
 const HEATER: u8 = 3;
 
-/// What the plate is to have, in millidegrees.
+/// Set point in millidegrees.
 const TARGET: i32 = 60_000;
 
-/// How far from that the heater is switched.
+/// Half of the hysteresis in millidegrees.
 const BAND: i32 = 500;
 
-/// What is around the plate.
+/// Ambient temperature in millidegrees.
 const AROUND: i32 = 20_000;
 
-/// Looks after which a temperature in its bounds is said to be held.
+/// Periods within bounds after which success is reported.
 const HELD: u32 = 100;
 
-/// A plate with a heater, which loses what it has more than what is around it.
+/// A heated plate with losses proportional to its difference from the ambient temperature.
 #[derive(Clone, Copy, Debug)]
 pub struct Plate {
     temperature: i32,
 }
 
 impl Plate {
-    /// What a period of heating adds: at most 100 degrees more than around it.
+    /// Rise per period of heating: at equilibrium 100 degrees above ambient.
     const HEAT: i32 = 400;
-    /// The part of the difference that is lost in a period.
+    /// Inverse of the fraction of the difference that is lost per period.
     const LOSS: i32 = 250;
 
-    /// One that was never heated.
+    /// A plate at ambient temperature.
     #[must_use]
     pub const fn cold() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Plate {
         }
     }
 
-    /// The temperature after one more period.
+    /// Advances the model by one period; returns the temperature.
     pub const fn step(&mut self, heats: bool) -> i32 {
         self.temperature -= (self.temperature - AROUND) / Self::LOSS;
         if heats {
@@ -61,7 +61,7 @@ impl Plate {
     }
 }
 
-/// Heats below the band and not above it; within, as before.
+/// Two-point controller: heats below the band, not above it, and keeps its state within.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thermostat {
     heats: bool,
@@ -79,12 +79,12 @@ impl Thermostat {
     }
 }
 
-/// Whether a temperature is what it is to be, as near as the plate can be held.
+/// Whether a temperature is within the bounds of the control.
 const fn is_held(temperature: i32) -> bool {
     temperature.abs_diff(TARGET) <= (BAND + Plate::HEAT) as u32
 }
 
-/// The main thread: becomes the task.
+/// Main thread: becomes the task.
 pub fn main() {
     let Some(heater) = Pin::new(HEATER) else {
         return log::error!("there is no pin {HEATER}");
