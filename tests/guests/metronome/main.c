@@ -1,11 +1,10 @@
-/* Periodic tasks, with absolute sleeps.
+/* Periodic tasks with absolute sleeps.
  *
- * Three tasks of 1, 2 and 5 ms, the shorter period the higher priority (rate monotonic). Each sleeps
- * until its next release, which is the first one and a number of periods, whatever happened in
- * between: being late once makes no later release late. At the end each says how many releases it
- * had and how late the latest was.
- *
- * A plain POSIX program: it runs wherever SCHED_FIFO is allowed. */
+  * Three tasks with periods of 1, 2 and 5 ms and rate-monotonic priorities. Each sleeps until its next
+  * release, a multiple of the period after the first one, so that a late release delays no later one.
+  * At the end each prints its number of releases and its maximum latency.
+  *
+  * A portable POSIX program that needs SCHED_FIFO. */
 
 #include <errno.h>
 #include <pthread.h>

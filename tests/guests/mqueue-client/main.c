@@ -1,7 +1,7 @@
-/* Letters to another VM, by message queues.
+/* Messages to another VM by POSIX message queues.
  *
- * The queues /requests and /replies are channels that the system declares; at their other ends is
- * the application echo. Each letter must come back, in order. What a queue refuses is tried too. */
+ * The queues /requests and /replies are channels of the system; the application echo is at their other
+ * ends. Each message must return, in order. Invalid uses of queues are tested too. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* Priority inversion, with and without priority inheritance.
  *
- * A thread of low priority holds a mutex for 5 ms of work. One of high priority wants it. One of
- * medium priority, which wants nothing, has 50 ms of work of its own. Without inheritance the urgent
- * thread waits for both of the others; with it, for the section that is locked and no more.
- *
- * A plain POSIX program: it runs wherever SCHED_FIFO is allowed. */
+  * A low-priority thread holds a mutex for 5 ms of work, and a high-priority thread locks it. A
+  * medium-priority thread has 50 ms of work and does not use the mutex. Without inheritance the
+  * high-priority thread waits for both others; with it, only for the critical section.
+  *
+  * A portable POSIX program that needs SCHED_FIFO. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ static long long now(void)
 	return time.tv_sec * 1000 * MILLISECOND + time.tv_nsec;
 }
 
-/* Keeps the processor busy. */
+/* Spins. */
 static void work(long long nanoseconds)
 {
 	long long end = now() + nanoseconds;
@@ -49,7 +49,7 @@ static void work(long long nanoseconds)
 		;
 }
 
-/* Waits until some milliseconds after the start of the round. */
+/* Sleeps until some milliseconds after the start of the round. */
 static void at(int milliseconds)
 {
 	struct timespec time = start;
@@ -105,7 +105,7 @@ static pthread_t thread(int priority, void *(*body)(void *))
 	return made;
 }
 
-/* One round; how long the urgent thread waited. */
+/* One round; returns the waiting time of the high-priority thread. */
 static long long round_with(int protocol)
 {
 	int least = sched_get_priority_min(SCHED_FIFO);

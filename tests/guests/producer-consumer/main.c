@@ -1,10 +1,10 @@
-/* Producers and a consumer, with message queues.
+/* Producers and a consumer with message queues.
  *
- * Three producers put parts on a belt that holds four; a consumer takes them off. Urgent parts
- * overtake the others. At the end the consumer has taken each part once, those of each producer and
- * urgency in the order in which they were put there, and says so on a second queue.
- *
- * A plain POSIX program: it runs wherever there are message queues. */
+  * Three producers send parts to a queue of four messages, from which a consumer receives them. Urgent
+  * parts have a higher message priority. The consumer checks that each part arrives once, and in order
+  * per producer and priority, and reports on a second queue.
+  *
+  * A portable POSIX program. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-//! What servers promise, tried one by one.
+//! Test cases of thread servers.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use support_cases::{Case, Failure, ensure, expect, run};
@@ -28,12 +28,12 @@ const fn server(budget_ms: u64, period_ms: u64) -> Server {
     )
 }
 
-/// Tries all.
+/// Runs all cases.
 pub fn all() {
     run("budgets", CASES);
 }
 
-/// A thread below main.
+/// A thread with a lower priority than main.
 fn thread(storage: usize, body: fn()) -> Result<Handle, Failure> {
     let spawned = STORAGES[storage].spawn("tried", Priority::new(8), body);
     spawned.map_err(|_| "a new thread".into())
@@ -91,19 +91,19 @@ fn end() -> Result<(), Failure> {
     static ONCE: Server = server(9, 10);
     for _ in 0..2 {
         let one = thread(0, || {})?;
-        // It runs, and ends, as soon as it is more urgent than this thread.
+        // It runs and ends as soon as its priority exceeds this thread's.
         succeeds(ONCE.attach(one), "the server of one that ended")?;
         ensure(one.has_ended(), "an end")?;
     }
     Ok(())
 }
 
-/// Microseconds between the two.
+/// Time between two instants in us.
 fn since(begin: Instant, end: Instant) -> u64 {
     (end.nanoseconds() - begin.nanoseconds()) / 1_000
 }
 
-/// Spins for so many milliseconds, and says how often it lost the core for about one.
+/// Spins for some milliseconds; returns how often it was preempted for about one millisecond.
 fn losses(milliseconds: u64) -> u64 {
     let end = Instant::now() + Duration::from_millis(milliseconds);
     let (mut losses, mut last) = (0, Instant::now());
@@ -128,7 +128,7 @@ fn budget() -> Result<(), Failure> {
     let begin = Instant::now();
     let one = thread(0, spin)?;
     succeeds(SHORT.attach(one), "a server")?;
-    // Back here as the budget is used up: this thread is above the background.
+    // The budget is depleted: this thread has a higher priority than the background.
     let took = since(begin, Instant::now());
     expect((1_000..1_030).contains(&took), "a budget of 1 ms", took)?;
     let own = one.priority().map_or(0, Priority::number);
@@ -158,7 +158,7 @@ fn inheritance() -> Result<(), Failure> {
         let guard = SHARED.lock().map_err(|_| "the mutex")?;
         let waits = thread(0, increment)?;
         succeeds(SHORT.attach(waits), "the more urgent server")?;
-        // Between this thread and the one that waits for it.
+        // Shared by this thread and the one that waits for it.
         let between = thread(1, spin)?;
         succeeds(LONG.attach(between), "the less urgent server")?;
         let own = thread::current().effective_priority();

@@ -1,7 +1,7 @@
-//! Threads with servers: first cases, then an overload for who compares dispatches.
+//! Threads with servers: test cases, then an overload whose dispatches the test compares.
 //!
-//! The overload begins 100 ms after the counter was zero: each thread says its budget and period, and
-//! what it asks for; two more ask for all that is left.
+//! The overload starts when the counter is at 100 ms. Each thread prints its budget, period and demand;
+//! two more threads demand all remaining time.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,16 +13,16 @@ use tenon::server::Server;
 use tenon::thread::{Error, PreemptionLock, Priority, Storage};
 use tenon::time::{self, Duration, Instant};
 
-/// When the overload begins.
+/// Start of the overload.
 const BEGIN: u64 = 100_000_000;
 
-/// When it has been looked at for long enough.
+/// End of the overload.
 const END: u64 = 480_000_000;
 
-/// From its begin to the first releases.
+/// Offset of the first releases from the start.
 const FIRST: u64 = 1_370_000;
 
-/// What a thread is promised, and what it asks for: nanoseconds of each so many.
+/// Budget, demand and their periods of a thread, in ns.
 struct Load {
     name: &'static str,
     budget: (u64, u64),
@@ -38,11 +38,11 @@ const fn load(name: &'static str, budget: (u64, u64), demand: (u64, u64)) -> Loa
 }
 
 const LOADS: [Load; 3] = [
-    // Within its budget but for those periods that have two of its releases.
+    // Within its budget, except in periods with two of its releases.
     load("brief", (640_000, 5_000_000), (410_000, 3_000_000)),
-    // Within its budget.
+    // Demand within the budget.
     load("steady", (2_070_000, 12_000_000), (2_000_000, 13_000_000)),
-    // More than it was promised: the rest is sought in the background.
+    // Demand above the budget: the rest runs in the background.
     load("eager", (3_130_000, 19_000_000), (9_000_000, 17_000_000)),
 ];
 
@@ -63,7 +63,7 @@ const fn promised(load: &Load) -> Server {
     Server::new(Duration::from_nanos(budget), Duration::from_nanos(period))
 }
 
-/// The main thread: the cases, then the overload.
+/// Main thread: the cases, then the overload.
 pub fn main() {
     cases::all();
     for load in &LOADS {
@@ -82,7 +82,7 @@ pub fn main() {
 }
 
 fn overload() -> Result<(), Error> {
-    // All begin at once.
+    // All threads start at the same instant.
     let _together = PreemptionLock::new();
     let loads = LOADS.iter().map(Some).chain([None, None]);
     let names = LOADS.iter().map(|load| load.name).chain(REST);

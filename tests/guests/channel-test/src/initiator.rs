@@ -1,4 +1,4 @@
-//! The VM that asks and judges.
+//! VM that makes the requests and checks the results.
 
 use crate::responder::STORM;
 use crate::{Message, message, number, wish};
@@ -6,7 +6,7 @@ use tenon::environment;
 use tenon::time::{Duration, Instant};
 use tenon_channel::{Error, Receiver, Sender};
 
-/// Longer than anything here takes.
+/// Time-out longer than any case.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 struct Suite {
@@ -15,7 +15,7 @@ struct Suite {
     failed: u32,
 }
 
-/// Tries everything, the rude last.
+/// Runs all cases, hostile ones last.
 pub fn run(there: Sender, back: Receiver) {
     let mut suite = Suite {
         there,
@@ -50,7 +50,7 @@ pub fn run(there: Sender, back: Receiver) {
 
 type Outcome = Result<(), Error>;
 
-/// Whether something is so; otherwise the error stands for the case's failure.
+/// Converts a condition to a result; the error means that the case failed.
 fn holds(condition: bool) -> Outcome {
     condition.then_some(()).ok_or(Error::Malformed)
 }
@@ -71,7 +71,7 @@ impl Suite {
         self.there.send_until(&message(wish, number), deadline)
     }
 
-    /// The answer to a wish.
+    /// Sends a request and returns the answer.
     fn answer(&mut self, wish: u8) -> Result<u64, Error> {
         let mut answer: Message = message(0, 0);
         let deadline = Instant::now() + PATIENCE;
@@ -104,7 +104,7 @@ impl Suite {
         let limit = begin + Duration::from_millis(1);
         let waited = self.there.send_until(&message(wish::COUNT, sent), limit);
         let in_time = Instant::now().since(begin) < Duration::from_millis(5);
-        // Room comes as the other one goes on: this waits for it.
+        // Blocks until the responder has received a message.
         self.ask(wish::COUNT, sent)?;
         self.ask(wish::REPORT, 0)?;
         holds(self.answer(wish::REPORT)? == (sent + 1) << 1 | 1)?;
@@ -142,7 +142,7 @@ impl Suite {
         )
     }
 
-    /// Where interrupts come through Mortise each doorbell is an exit.
+    /// With shared interrupts, each doorbell is an exit.
     fn storm(&mut self) -> Outcome {
         let exits = || environment::status().map_or(0, |status| status.exits());
         let before = exits();
@@ -157,7 +157,7 @@ impl Suite {
     }
 
     fn trespass(&mut self) -> Outcome {
-        // There are three, of which two are the other one's.
+        // There are three channels, two of which the responder receives or sends on.
         self.ask(wish::TRESPASS, 0)?;
         holds(self.answer(wish::TRESPASS)? == 1)
     }
@@ -171,7 +171,7 @@ impl Suite {
     fn lies(&mut self) -> Outcome {
         self.ask(wish::LIE, 0)?;
         let mut buffer = [0; 64];
-        // Whatever it is that comes, it ends with the other one's end.
+        // Messages may be arbitrary until the responder's end closes.
         loop {
             let deadline = Instant::now() + PATIENCE;
             match self.back.read_until(&mut buffer, deadline) {
@@ -185,7 +185,7 @@ impl Suite {
         self.answered_anew()
     }
 
-    /// The other one is gone, as both channels tell once.
+    /// The responder is gone: both channels report it once.
     fn gone(&mut self) -> Outcome {
         let mut buffer = [0; 8];
         let deadline = Instant::now() + PATIENCE;
@@ -195,7 +195,7 @@ impl Suite {
         holds(told == Err(Error::PeerGone))
     }
 
-    /// The successor answers to what it finds in the channel; what lies there it makes sense of.
+    /// The restarted responder answers the messages that are still in the channel.
     fn answered_anew(&mut self) -> Outcome {
         self.ask(wish::REPORT, 0)?;
         let counted = self.answer(wish::REPORT)?;

@@ -1,8 +1,8 @@
-//! What channels promise, tried by two VMs on each other.
+//! Self-test of channels between two VMs.
 //!
-//! Two VMs run this application. The one that sends in channel `there` asks and judges; the other
-//! one does what it is asked, well-behaved or not, and answers in channel `back`. A line for each
-//! case says `ok` or `FAILED`, a last one the sum.
+//! Both VMs run this application. The initiator sends requests on channel `there` and checks the
+//! results. The responder carries them out, hostile ones included, and answers on channel `back`. The
+//! initiator prints a line for each case, `ok` or `FAILED`, and the number of failures.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -12,31 +12,31 @@ mod responder;
 
 use tenon_channel::{Error, Receiver, Sender};
 
-/// What the initiator asks, in a message's first byte.
+/// Requests, in the first byte of a message.
 mod wish {
-    /// Count this message; its second word is its number.
+    /// Count this message; its second word is its sequence number.
     pub const COUNT: u8 = 1;
-    /// Say how many were counted, and whether in order.
+    /// Report the number of counted messages, and whether they were in order.
     pub const REPORT: u8 = 2;
-    /// Leave the channel alone for ten milliseconds.
+    /// Do not receive for ten milliseconds.
     pub const PAUSE: u8 = 3;
-    /// Start anew, with whatever lies in the channel unread.
+    /// Restart with unread messages in the channel.
     pub const DIE: u8 = 4;
-    /// Write anything into the own index, then die.
+    /// Write arbitrary values to the index, then restart.
     pub const LIE: u8 = 5;
-    /// Ring as often as possible, without a message.
+    /// Ring the doorbell as often as possible, without messages.
     pub const STORM: u8 = 6;
-    /// Ring channels that are others', or nobody's.
+    /// Ring channels of other VMs, and channels that do not exist.
     pub const TRESPASS: u8 = 7;
-    /// Ring while an interrupt waits that is masked.
+    /// Ring while a masked interrupt is pending.
     pub const MASKED: u8 = 8;
 }
 
-/// Bytes of a message.
+/// Size of a message in bytes.
 const SIZE: usize = 64;
 type Message = [u8; SIZE];
 
-/// A message of a wish and a number.
+/// A message with a request and a number.
 fn message(wish: u8, number: u64) -> Message {
     let mut message = [wish; SIZE];
     for (byte, digit) in message.iter_mut().skip(8).zip(number.to_le_bytes()) {
@@ -45,7 +45,7 @@ fn message(wish: u8, number: u64) -> Message {
     message
 }
 
-/// The number in a message.
+/// The number of a message.
 fn number(message: &Message) -> u64 {
     let mut digits = [0; 8];
     for (digit, byte) in digits.iter_mut().zip(message.iter().skip(8)) {
@@ -54,7 +54,7 @@ fn number(message: &Message) -> u64 {
     u64::from_le_bytes(digits)
 }
 
-/// The main thread: asks or does, whichever end this VM has.
+/// Main thread: initiator or responder, depending on the ends of this VM.
 pub fn main() {
     let done = match Sender::open("there") {
         Ok(there) => Receiver::open("back").map(|back| initiator::run(there, back)),

@@ -1,4 +1,4 @@
-//! The VM that does what it is asked.
+//! VM that carries out requests.
 
 use crate::{Message, message, number, wish};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -8,14 +8,14 @@ use tenon::irq::{self, Priority, Trigger};
 use tenon::time::{self, Duration};
 use tenon_channel::{Area, Error, Receiver, Sender};
 
-/// Rings the other end of a channel.
+/// Hypercall that rings the other end of a channel.
 const RING: u32 = 0xc600_0200;
-/// The answer to who has no right to what it calls for.
+/// Answer to a call without the authority for it.
 const DENIED: u64 = -3i64 as u64;
-/// How often a storm rings.
+/// Doorbells of a storm.
 pub const STORM: u64 = 2_000;
 
-/// Does what is asked, for good.
+/// Carries out requests for ever.
 pub fn run() -> Result<(), Error> {
     let mut there = Receiver::open("there")?;
     let mut back = Sender::open("back")?;
@@ -35,7 +35,7 @@ pub fn run() -> Result<(), Error> {
             }
             wish::REPORT => counted << 1 | in_order,
             wish::PAUSE => {
-                // Once the initiator may go on, everything was taken.
+                // All messages were received before the initiator continues.
                 let answered = back.send(&message(wish::PAUSE, 0));
                 time::sleep(Duration::from_millis(10));
                 answered?;
@@ -68,7 +68,7 @@ fn ring(name: &str) {
     }
 }
 
-/// Rings from a handler for which a more urgent interrupt has to wait; how often that one came.
+/// Rings from a handler that masks an interrupt of higher priority; returns how often that one came.
 fn masked() -> u64 {
     static CAME: AtomicU64 = AtomicU64::new(0);
     let waits = irq::register_at(1, Trigger::Edge, Priority::HIGHEST, |_| {
@@ -86,13 +86,13 @@ fn masked() -> u64 {
     CAME.swap(0, Ordering::Relaxed)
 }
 
-/// Starts this VM anew, whatever it is in the middle of (PSCI SYSTEM_RESET).
+/// Restarts this VM at any point (PSCI SYSTEM_RESET).
 fn die() -> u64 {
     call_hypervisor(0x8400_0009);
     hw_arch::cpu::park()
 }
 
-/// Writes anything where the other end looks, as a hostile VM may.
+/// Writes arbitrary values to shared fields, as a hostile VM may.
 fn lie() -> u64 {
     let own = |name| environment::channel(name).map(|channel| (channel.consumer, channel.producer));
     if let (Some((consumer, _)), Some((_, producer))) = (own("there"), own("back")) {
@@ -107,7 +107,7 @@ fn lie() -> u64 {
     die()
 }
 
-/// Writes to the index, the wait and the first length.
+/// Writes the index, the wait flag and the first length.
 fn spoil(part: Area<'static>, value: u64) {
     [0x00, 0x08, 0x40]
         .into_iter()

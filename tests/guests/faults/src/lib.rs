@@ -1,7 +1,7 @@
-//! Every way in which an application can fail, once each.
+//! Guest that causes each kind of application fault once.
 //!
-//! The image ends with each of them; Mortise starts it again, and the number of restarts, which the
-//! status page has, says which one is next. What is tested is what the console then says.
+//! Each fault ends the image, and Mortise restarts it. The number of restarts, from the status page,
+//! selects the next fault. The test checks the console output.
 
 #![no_std]
 #![expect(unsafe_code, reason = "what safe code cannot do wrong")]
@@ -12,7 +12,7 @@ use tenon::thread::{Packed, Priority, Storage};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_watchdog::Watch;
 
-/// A way to fail and its name. None of them comes back.
+/// A fault and its name. The function never returns.
 type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
@@ -31,7 +31,7 @@ const CASES: &[Case] = &[
 
 static THREAD: Storage<4096> = Storage::new();
 
-/// The main thread: fails as its restarts say, or is done.
+/// Main thread: causes the fault that the number of restarts selects, or ends.
 pub fn main() {
     let restarts = environment::status().map_or(0, |status| status.snapshot().restarts);
     let Some((name, fail)) = CASES.get(restarts as usize) else {
@@ -40,12 +40,12 @@ pub fn main() {
     };
     tenon::log::info!("trying: {name}");
     fail();
-    // The thread or handler that fails may be another.
+    // The fault may occur in another thread or in a handler.
     time::sleep(Duration::from_millis(20));
     tenon::log::error!("faults: {name} went well");
 }
 
-/// Calls itself until there is no stack left.
+/// Recurses until the stack overflows.
 #[expect(unconditional_recursion, reason = "the stack is what ends it")]
 fn descend(depth: u64) -> u64 {
     let frame = black_box([depth; 16]);
@@ -56,11 +56,11 @@ fn overflow_in_thread() {
     let body = || {
         black_box(descend(black_box(0)));
     };
-    // Too little stack is an error here, not a fault.
+    // A stack that is too small at spawn is an error, not a fault.
     let _ = THREAD.spawn("deep", Priority::new(20), body);
 }
 
-/// Goes that deep.
+/// Recurses to this depth.
 fn descend_to(depth: u64) -> u64 {
     let frame = black_box([depth; 16]);
     match depth {
@@ -69,7 +69,7 @@ fn descend_to(depth: u64) -> u64 {
     }
 }
 
-/// What nothing guards is noticed when the thread waits, in an image with assertions.
+/// Overflow of a stack without a guard page: found when the thread blocks, in images with assertions.
 fn overflow_in_packed() {
     static THREADS: [Packed<2048>; 2] = [const { Packed::new() }; 2];
     let body = || {
@@ -86,7 +86,7 @@ fn overflow_in_handler() {
     TIMER.start(Instant::now());
 }
 
-/// Writes lines from ever deeper, until the stack ends within one.
+/// Logs a line at each level of a recursion, until the stack overflows within the log call.
 fn overflow_in_line() {
     #[expect(unconditional_recursion, reason = "the stack is what ends it")]
     fn descend(depth: u64) -> u64 {
@@ -101,14 +101,14 @@ fn overflow_in_line() {
 
 fn write_to_code() {
     let code = black_box(main as fn() as *mut u32);
-    // SAFETY: it is refused, which is the case.
+    // SAFETY: the access faults before it has an effect; the image ends there.
     unsafe { code.write_volatile(0) };
 }
 
 fn write_to_constant() {
     static CONSTANT: [u32; 4] = [1, 2, 3, 4];
     let constant = black_box(CONSTANT.as_ptr().cast_mut());
-    // SAFETY: it is refused, which is the case.
+    // SAFETY: the access faults before it has an effect; the image ends there.
     unsafe { constant.write_volatile(0) };
 }
 
@@ -116,20 +116,20 @@ fn execute_data() {
     /// `ret`.
     const RETURN: u32 = 0xd65f_03c0;
     let code = black_box([RETURN; 2]);
-    // SAFETY: it is refused, which is the case.
+    // SAFETY: the access faults before it has an effect; the image ends there.
     let function: fn() = unsafe { core::mem::transmute(code.as_ptr()) };
     function();
 }
 
 fn follow_null() {
     let nothing = black_box(core::ptr::null::<[u32; 4]>()).cast::<u32>();
-    // SAFETY: it is refused, which is the case.
+    // SAFETY: the access faults before it has an effect; the image ends there.
     black_box(unsafe { nothing.wrapping_add(2).read_volatile() });
 }
 
 fn follow_wild() {
     let wild = black_box(0x4060_0000 as *const u32);
-    // SAFETY: it is refused, which is the case.
+    // SAFETY: the access faults before it has an effect; the image ends there.
     black_box(unsafe { wild.read_volatile() });
 }
 

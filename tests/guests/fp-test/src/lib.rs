@@ -1,7 +1,7 @@
-//! What floating point and thread-local data keep, tried on the target.
+//! Self-test of floating-point and thread-local state.
 //!
-//! Each case fills every register of v0 to v31, FPCR and FPSR, lets others write all of them, and
-//! compares. Each prints a line, `ok` or `FAILED`, and the last line sums up.
+//! Each case fills v0 to v31, FPCR and FPSR, lets other contexts overwrite all of them, and compares. It
+//! prints `ok` or `FAILED`; the last line has the totals.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -28,16 +28,16 @@ const CASES: &[Case] = &[
 
 static A: Storage<4096> = Storage::new();
 static B: Storage<4096> = Storage::new();
-/// What everybody else fills the registers with.
+/// Seed of the values that other contexts write.
 static ROUNDS: AtomicU32 = AtomicU32::new(0);
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// The main thread: all cases, one after the other.
+/// Main thread: runs all cases.
 pub fn main() {
     run("fp-test", CASES);
 }
 
-/// What a handler does to the registers: what it may.
+/// Handler that overwrites all registers.
 fn disturb_in_handler() {
     if irq::handlers_may_use_fp() {
         disturb();
@@ -46,7 +46,7 @@ fn disturb_in_handler() {
     }
 }
 
-/// Writes all registers, with other values each time, and rounds in another way.
+/// Overwrites all registers with new values each time, and changes the rounding mode.
 fn disturb() {
     let mut others = Registers::filled(u64::from(ROUNDS.fetch_add(1, Relaxed)) << 32 | 0xdead);
     others.control = 1 << 22;
@@ -54,7 +54,7 @@ fn disturb() {
     fill(&others);
 }
 
-/// Holds all registers until `stop`, and compares.
+/// Keeps values in all registers until `stop`, then compares.
 fn held(seed: u64) -> Result<(), Failure> {
     let (given, mut found) = (Registers::filled(seed), Registers::new());
     hold(&given, &mut found, &STOP);
@@ -79,8 +79,8 @@ fn handlers() -> Result<(), Failure> {
     ensure(ROUNDS.load(Relaxed) == 50, "fifty interrupts")
 }
 
-/// A handler holds all registers while another one, if it comes between, writes them; the thread
-/// finds its own afterwards.
+/// A handler keeps values in all registers while a nested handler, if any, overwrites them. The
+/// interrupted thread finds its values unchanged.
 fn nested() -> Result<(), Failure> {
     static INNER: AtomicBool = AtomicBool::new(false);
     static RIGHT: AtomicBool = AtomicBool::new(false);
@@ -131,7 +131,7 @@ fn preemption() -> Result<(), Failure> {
     ensure(ROUNDS.load(Relaxed) >= 100, "a hundred preemptions")
 }
 
-/// Gives way to a thread that writes all registers.
+/// Yields to a thread that overwrites all registers.
 extern "C" fn give_way() {
     thread::yield_now();
 }
@@ -162,19 +162,19 @@ fn beginning() -> Result<(), Failure> {
     extern "C" fn spawn() {
         let looks = || {
             let (mut given, mut found) = (Registers::new(), Registers::new());
-            // Rounding to nearest, a third is rounded down, two thirds up.
+            // Round to nearest rounds 1/3 down and 2/3 up.
             let thirds = core::hint::black_box([1.0f64, 2.0]).map(|n| n / 3.0);
             given.control = 0;
             hold(&given, &mut found, &STOP);
             let right = thirds.map(f64::to_bits) == [0x3fd5_5555_5555_5555, 0x3fe5_5555_5555_5555];
             RIGHT.store(right && found.control == 0, Relaxed);
         };
-        // It runs at once.
+        // It preempts this thread at once.
         let _ = A.spawn("looks", relative_priority(1), looks);
     }
     RIGHT.store(false, Relaxed);
     STOP.store(true, Relaxed);
-    // The spawning thread rounds in another way, and that is its own affair.
+    // The rounding mode of the spawning thread is not inherited.
     let (mut given, mut found) = (Registers::filled(4), Registers::new());
     given.control = 0b01 << 22;
     keep_over(&given, &mut found, spawn);
@@ -182,7 +182,7 @@ fn beginning() -> Result<(), Failure> {
     ensure(found.control == given.control, "FPCR as it was")
 }
 
-/// A sum that depends on every step's rounding.
+/// A sum that depends on the rounding of each step.
 fn series(terms: u32, step: f64) -> f64 {
     let mut sums = [step; 10];
     for term in 1..=terms {
@@ -211,7 +211,7 @@ fn arithmetic() -> Result<(), Failure> {
     ensure(disturbed.to_bits() == undisturbed.to_bits(), "the same sum")
 }
 
-/// Threads that have forgone floating point run between those that have not.
+/// Threads with floating point disabled run between threads that use it.
 fn forgone() -> Result<(), Failure> {
     ROUNDS.store(0, Relaxed);
     STOP.store(false, Relaxed);
@@ -230,7 +230,7 @@ fn forgone() -> Result<(), Failure> {
     }
     held(7)?;
     time::sleep(Duration::from_millis(1));
-    // Who comes after one of them has floating point again.
+    // The thread that runs after one of them has floating point again.
     STOP.store(false, Relaxed);
     let disturbs = || {
         disturb();
@@ -244,7 +244,7 @@ fn forgone() -> Result<(), Failure> {
     ensure(kept(&given, &found), "d8 to d15 as they were")
 }
 
-/// AAPCS64, 6.1.2: the lower halves of v8 to v15.
+/// Callee-saved: the lower halves of v8 to v15 (AAPCS64, 6.1.2).
 fn kept(given: &Registers, found: &Registers) -> bool {
     (8..16).all(|number| {
         let halves = [given, found].map(|r| r.vectors.get(number).map(|v| *v as u64));

@@ -1,6 +1,6 @@
-//! The registers of floating point, filled and looked at by name.
+//! Fill and read back the floating-point registers.
 
-/// What of them a case looks at: v0 to v31, FPCR and FPSR.
+/// Values of v0 to v31, FPCR and FPSR.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
@@ -11,11 +11,11 @@ pub struct Registers {
 
 /// FPCR: round towards minus infinity, flush to zero, default NaN (Arm ARM, C5.2.8).
 pub const CONTROL: u64 = 1 << 25 | 1 << 24 | 0b10 << 22;
-/// FPSR: saturation and the cumulative exceptions but one (Arm ARM, C5.2.10).
+/// FPSR: saturation and all cumulative exceptions but one (Arm ARM, C5.2.10).
 pub const STATUS: u64 = 1 << 27 | 0b1_1110;
 
 impl Registers {
-    /// All zero.
+    /// All registers zero.
     pub const fn new() -> Self {
         Self {
             vectors: [0; 32],
@@ -24,7 +24,7 @@ impl Registers {
         }
     }
 
-    /// A value in each that is in no other, and depends on `seed` in both halves.
+    /// A distinct value in each register, both halves of which depend on `seed`.
     pub fn filled(seed: u64) -> Self {
         let mix = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.rotate_left(17);
         let vectors = core::array::from_fn(|index| {
@@ -48,8 +48,7 @@ mod real {
     use core::arch::naked_asm;
     use core::sync::atomic::AtomicBool;
 
-    /// All of `given` into the registers, and back from them into `found`; x0 and x1 hold the
-    /// addresses.
+    /// Loads `given` into the registers and stores them to `found`; x0 and x1 hold the addresses.
     macro_rules! around {
         ($($between:literal),* $(,)?) => {
             naked_asm!(
@@ -73,7 +72,7 @@ mod real {
                 "    \\operation q28, q29, [\\base, #448]",
                 "    \\operation q30, q31, [\\base, #480]",
                 ".endm",
-                // What the caller keeps.
+                // Callee-saved registers.
                 "stp x29, x30, [sp, #-96]!",
                 "stp d8, d9, [sp, #16]",
                 "stp d10, d11, [sp, #32]",
@@ -105,20 +104,19 @@ mod real {
         };
     }
 
-    /// Holds `given` in the registers without touching them until `stop`.
+    /// Keeps `given` in the registers until `stop`.
     #[unsafe(naked)]
     pub extern "C" fn hold(given: &Registers, found: &mut Registers, stop: &AtomicBool) {
         around!("2: ldrb w9, [x2]", "cbz w9, 2b")
     }
 
-    /// Holds `given` in the registers over a call of `action`.
+    /// Keeps `given` in the registers during a call of `action`.
     #[unsafe(naked)]
     pub extern "C" fn keep_over(given: &Registers, found: &mut Registers, action: extern "C" fn()) {
         around!("blr x2")
     }
 
-    /// Fills the registers with `given`, but keeps what a call must, and leaves FPCR and FPSR as
-    /// it filled them.
+    /// Fills the registers with `given`, except for callee-saved ones; FPCR and FPSR keep these values.
     #[unsafe(naked)]
     pub extern "C" fn fill(given: &Registers) {
         naked_asm!(
@@ -160,7 +158,7 @@ mod real {
 #[cfg(not(target_arch = "aarch64"))]
 pub use host::{fill, hold, keep_over};
 
-/// There is nothing to look at on the host.
+/// Stub for the host, which has no such registers.
 #[cfg(not(target_arch = "aarch64"))]
 mod host {
     use super::Registers;

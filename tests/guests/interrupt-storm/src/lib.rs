@@ -1,8 +1,8 @@
-//! Interrupts that come all at once, each of which must be served once.
+//! Storm of simultaneous interrupts, each of which must be delivered once.
 //!
-//! While the handler of one SGI runs, it sends all the others to its own core: fourteen are pending
-//! then, where a virtual CPU interface lists four. The hypervisor has to list the rest as places
-//! become free, and to lose none. A line for each [`STEP`] storms says what came.
+//! The handler of one SGI sends all other SGIs to its own core: fourteen are pending at once, with four
+//! list registers. The hypervisor must list the others as list registers become free, and lose none.
+//! A line is printed after each [`STEP`] storms.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,23 +13,23 @@ use tenon::irq::{self, Trigger};
 use tenon::log::{error, info};
 use tenon::time::{self, Duration};
 
-/// The SGI whose handler sends the others; 0 is the hypervisor's.
+/// The SGI whose handler sends the others. SGI 0 is reserved for the hypervisor.
 const FIRST: u32 = 1;
-/// SGIs of a core.
+/// Number of SGIs per core.
 const SGIS: u32 = 16;
-/// What comes of a storm.
+/// Interrupts per storm.
 const EACH: u64 = (SGIS - FIRST) as u64;
 
-/// Storms from one line to the next.
+/// Storms per line of output.
 pub const STEP: u64 = 1_000;
 
-/// Between two storms.
+/// Pause between two storms.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// How often each SGI was served.
+/// Number of deliveries of each SGI.
 static SERVED: [AtomicU64; SGIS as usize] = [const { AtomicU64::new(0) }; SGIS as usize];
 
-/// The main thread: one storm after the other.
+/// Main thread: one storm after the other.
 pub fn main() {
     for intid in FIRST..SGIS {
         if let Err(why) = irq::register(intid, Trigger::Edge, serve) {
@@ -38,7 +38,7 @@ pub fn main() {
     }
     for storm in 1.. {
         cpu_interface::send_sgi(Group::One, FIRST, 0);
-        // What is lost keeps it here: no further line comes.
+        // A lost interrupt blocks here, so that no further line is printed.
         while sum() < storm * EACH {
             core::hint::spin_loop();
         }
@@ -46,7 +46,7 @@ pub fn main() {
         if uneven != 0 {
             error!("storm {storm}: {uneven} interrupts were not served once each");
         }
-        // Other cores have their turn in the emulator only while this one waits.
+        // The emulator runs other cores only while this one waits.
         time::sleep(PAUSE);
         if storm % STEP == 0 {
             info!("{storm} storms, {} interrupts", sum());

@@ -1,9 +1,9 @@
-//! Two managers of virtual machines, of which one is paused in the midst of its calls.
+//! Test of life-cycle calls whose caller is paused during the call.
 //!
-//! Both follow one clock. At each beat the *subject* makes one call, the next of its list each time.
-//! The *supervisor*, who has authority over the subject, pauses it a moment after the beat and lets it go
-//! on half a beat later; the moment comes later from round to round, so that each call is met at its
-//! begin, in the middle and behind its end. Each call must end as it should, however it was met.
+//! Two managers follow a common clock. In each period the *subject* makes the next call of its list. The
+//! *supervisor*, which has authority over the subject, pauses it shortly after the start of the period
+//! and resumes it half a period later. The offset grows from round to round, so that each call is
+//! interrupted at its start, in the middle and after its end. The outcome must always be the same.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,36 +15,36 @@ use hw_arch::firmware::{Hvc, system_off};
 use tenon::time::{self, Duration, Instant};
 use tenon_vm::{Error, Listed, State, Vm};
 
-/// From one call to the next. The longest call takes less than a quarter of it.
+/// Period of calls. The longest call takes less than a quarter of it.
 pub(crate) const BEAT: Duration = Duration::from_millis(4);
-/// How long the subject is paused: longer than any call takes.
+/// Length of a pause, longer than any call.
 pub(crate) const PAUSE: Duration = Duration::from_millis(2);
-/// How often each call is made.
+/// Number of times that each call is made.
 pub(crate) const ROUNDS: u64 = 24;
 
-/// The beat that comes next but one: by then both are there.
+/// The next period but one, by which both managers are ready.
 pub(crate) fn next_beat() -> u64 {
     Instant::now().nanoseconds() / BEAT.as_nanos() as u64 + 2
 }
 
-/// When a beat is.
+/// Start of a period.
 pub(crate) fn at(beat: u64) -> Instant {
     Instant::from_nanoseconds(beat * BEAT.as_nanos() as u64)
 }
 
-/// The main thread: a supervisor, if there is a subject that it has authority over. The VM is off then.
+/// Main thread: the supervisor, if it has authority over a running VM, else the subject.
 pub fn main() {
     match subject() {
         Ok(Some(vm)) => supervisor::watch(vm),
         Ok(None) => subject::train(),
         Err(error) => tenon::log::info!("FAILED: {error}"),
     }
-    // What it said is on its way for a moment.
+    // Mortise prints the output of the VM with a delay.
     time::sleep(Duration::from_millis(100));
     system_off::<Hvc>()
 }
 
-/// A VM that runs already, of those that this one manages.
+/// A managed VM that is running.
 fn subject() -> Result<Option<Vm>, Error> {
     let mut slot = 0;
     loop {

@@ -1,27 +1,27 @@
-//! Who makes the calls.
+//! Manager that makes the calls.
 
 use crate::{PAUSE, ROUNDS, at, next_beat};
 use tenon::time::{self, Duration, Instant};
 use tenon_vm::{Blueprint, Error, Image, Listed, RAM, State, Text, Totals, Vm};
 
-/// The core of those that are made, and the bytes of their memory.
+/// Core and memory size of created VMs.
 const CPU: u8 = 2;
 const MEMORY: u64 = 2 << 20;
-/// How urgent they are: as its manager may have them.
+/// Priority of created VMs, the maximum that this manager may assign.
 const PRIORITY: u8 = 20;
-/// How long before a beat it is awake.
+/// Time before the start of a period at which it wakes up.
 const AWAKE: Duration = Duration::from_micros(20);
 
-/// Runs on and on.
+/// Image of an endless loop.
 static CODE: Image<4096> = Image::of_code(&[0x1400_0000]);
 
-/// A call, made on the VM that the ones before it left; whether its answer is right.
+/// A call on the VM in the state after the preceding calls; returns whether the answer is right.
 type Call = fn(&mut Vm) -> Result<bool, Error>;
 
-/// How many there are.
+/// Number of calls.
 pub(crate) const CALLS: usize = NAMED.len();
 
-/// The calls in their order: the life of a VM of an image, then of a template.
+/// The calls in order: the life of a VM from an image, then of one from a template.
 const NAMED: [(&str, Call); 14] = [
     ("version", |_| Ok(Totals::read()?.version == 1)),
     ("create", |vm| {
@@ -69,8 +69,7 @@ fn gone(vm: &Vm) -> Result<bool, Error> {
     Ok(vm.statistics() == Err(Error::NotFound))
 }
 
-/// Makes all calls, as many rounds as there are; a line for each says how often it was paused
-/// meanwhile.
+/// Makes all calls in each round; prints for each how often it was paused during the call.
 pub(crate) fn train() {
     let before = Totals::read();
     let mut paused = [0; CALLS];

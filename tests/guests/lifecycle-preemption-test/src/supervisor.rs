@@ -1,25 +1,25 @@
-//! Who pauses the other manager.
+//! Manager that pauses the subject.
 
 use crate::{BEAT, PAUSE, at, next_beat};
 use tenon::time::{self, Duration, Instant};
 use tenon_vm::{Error, State, Vm};
 
-/// The moment of the first round.
+/// Offset of the pause in the first round.
 const FIRST: Duration = Duration::from_nanos(64);
 
-/// Pauses a VM once in each beat, until it has ended; says how often, and if it did anything meanwhile.
+/// Pauses a VM once per period until it has ended; prints how often, and whether it ran while paused.
 pub(crate) fn watch(subject: Vm) {
     let (mut paused, mut beat) = (0, next_beat());
     let outcome = loop {
         match meet(subject, beat) {
             Ok(true) => paused += 1,
             Ok(false) => break Ok(false),
-            // It has ended between two looks.
+            // It has ended since the last check.
             Err(Error::Busy) => break Ok(true),
             Err(error) => break Err(error),
         }
         beat += 1;
-        // The moment took longer than there is time: leave beats out.
+        // The pause took longer than a period: skip periods.
         beat = beat.max(next_beat() - 1);
     };
     match outcome {
@@ -29,7 +29,7 @@ pub(crate) fn watch(subject: Vm) {
     }
 }
 
-/// Pauses it a moment after a beat, and lets it go on; whether it rested in between.
+/// Pauses the VM at an offset from the period's start, then resumes it; returns whether it was at rest.
 fn meet(subject: Vm, beat: u64) -> Result<bool, Error> {
     let met = at(beat).nanoseconds() + moment(beat).as_nanos() as u64;
     time::sleep_until(Instant::from_nanoseconds(met));
@@ -43,7 +43,7 @@ fn meet(subject: Vm, beat: u64) -> Result<bool, Error> {
     Ok(rested && matches!(state, State::Running | State::Off))
 }
 
-/// How long after a beat: half as long again from one round of calls to the next.
+/// Offset of the pause: grows by half from round to round.
 fn moment(beat: u64) -> Duration {
     let round = beat / crate::subject::CALLS as u64 % crate::ROUNDS;
     (0..round)

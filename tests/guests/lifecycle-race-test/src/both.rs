@@ -1,17 +1,17 @@
-//! A machine with a vCPU on each of two cores that another one has as well.
+//! VMs with a vCPU on each of two shared cores.
 
 use crate::Outcome;
 use crate::guest::{both_run, rests, running};
 use tenon::time::{self, Duration};
 use tenon_vm::{Error, Vm};
 
-/// How often one is paused, or destroyed, each time at another moment of its others' turns.
+/// Number of pauses or destructions, each at another phase of the round-robin.
 const TURNS: u64 = 24;
-/// Priorities: above the other one, and beside it, where both have turns of 1 ms.
+/// Priorities: above the other VM, and equal to it, with round-robin slices of 1 ms.
 const URGENT: u8 = 20;
 const BACKGROUND: u8 = 0;
 
-/// Lets some time pass, another one in each turn.
+/// Waits for a time that differs in each round.
 fn pass(turn: u64) {
     time::sleep(Duration::from_nanos(2_000 + turn * 61_731));
 }
@@ -25,7 +25,7 @@ pub(crate) fn held() -> Outcome {
             pass(turn);
             vm.pause()?;
             good &= rests(vm)? && both_run(other)?;
-            // The other one as well, and it stays so when the first goes on.
+            // The other VM too, and it stays at rest when the first is resumed.
             other.pause()?;
             good &= rests(other)? && rests(vm)?;
             vm.resume()?;

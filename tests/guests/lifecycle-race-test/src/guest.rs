@@ -1,5 +1,5 @@
-//! What is managed: machines of two vCPUs, of which the first asks Mortise for a version, again and
-//! again, and the second makes calls that it is denied.
+//! Managed VMs with two vCPUs: the first reads a version from Mortise in a loop, the second makes calls
+//! that are denied.
 
 use crate::Outcome;
 use hw_arch::firmware::ask_hypervisor;
@@ -7,15 +7,15 @@ use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration};
 use tenon_vm::{Blueprint, Error, Image, RAM, Totals, Vm};
 
-/// The cores of its vCPUs, and bytes of memory.
+/// Cores and memory size.
 const CPUS: [u8; 2] = [2, 3];
 pub(crate) const MEMORY: u64 = 2 << 20;
 /// SMCCC_VERSION.
 const VERSION: u32 = 0x8000_0000;
-/// How soon both of its vCPUs have done something, where others have turns of 1 ms.
+/// Time within which both vCPUs make progress beside others with slices of 1 ms.
 const SOON: u64 = 400;
 
-/// In few instructions.
+/// The image.
 static CODE: Image<64> = Image::of_code(&[
     0x1000_0162, // adr x2, .+44
     0xd280_0021, // movz x1, #1
@@ -37,7 +37,7 @@ static CODE: Image<64> = Image::of_code(&[
 
 static SECOND: Storage<4096> = Storage::new();
 
-/// What a Tenon VM does that is managed.
+/// Body of a managed Tenon VM.
 pub(crate) fn run() {
     let calls = || {
         loop {
@@ -54,33 +54,33 @@ pub(crate) fn run() {
     }
 }
 
-/// One of a file that has its image, and does not run yet.
+/// A VM from an image file, loaded and not started.
 pub(crate) fn created(name: &str, priority: u8) -> Result<Vm, Error> {
     let vm = Vm::create(&Blueprint::new(name, MEMORY, &CPUS).priority(priority))?;
     load(vm)?;
     Ok(vm)
 }
 
-/// Gives it its image.
+/// Loads its image.
 pub(crate) fn load(vm: Vm) -> Result<(), Error> {
     vm.load(RAM, &CODE)
 }
 
-/// One of a file that runs.
+/// A running VM from an image file.
 pub(crate) fn running(name: &str, priority: u8) -> Result<Vm, Error> {
     let vm = created(name, priority)?;
     vm.start()?;
     Ok(vm)
 }
 
-/// What each of its vCPUs has done.
+/// Progress of each vCPU.
 fn beats(vm: Vm) -> Result<[u64; 2], Error> {
     let told = vm.statistics()?;
     let [_, calls, ..] = told.exits;
     Ok([calls.wrapping_sub(told.denied), told.denied])
 }
 
-/// Whether both vCPUs go on.
+/// Whether both vCPUs make progress.
 pub(crate) fn both_run(vm: Vm) -> Outcome {
     let before = beats(vm)?;
     for _ in 0..SOON {
@@ -93,7 +93,7 @@ pub(crate) fn both_run(vm: Vm) -> Outcome {
     Ok(false)
 }
 
-/// Whether none of them does anything.
+/// Whether no vCPU makes progress.
 pub(crate) fn rests(vm: Vm) -> Outcome {
     let before = beats(vm)?;
     time::sleep(Duration::from_micros(300));

@@ -1,8 +1,8 @@
-//! Managers of virtual machines whose calls meet each other, and storms of interrupts.
+//! Test of concurrent life-cycle calls, and of calls during interrupt storms.
 //!
-//! One that has authority tries it: on two cores of its own, about machines with a vCPU on each of two
-//! cores that others share. One that has none is such a machine, and shows that both of its vCPUs run.
-//! A line for each case says `ok` or `FAILED`, a last one the sum.
+//! The manager has authority and two cores of its own; the VMs that it manages have a vCPU on each of two
+//! shared cores. Without authority, this application is such a VM and shows that both vCPUs run. The
+//! manager prints a line for each case, `ok` or `FAILED`, and the number of failures.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -17,10 +17,10 @@ use hw_arch::firmware::{Hvc, system_off};
 use tenon::time::{self, Duration};
 use tenon_vm::{Error, Totals};
 
-/// What comes of a case: false if something is not as promised.
+/// Result of a case: false if it failed.
 type Outcome = Result<bool, Error>;
 
-/// What is tried, by the name that it is told by.
+/// A case and its name.
 type Case = (&'static str, fn() -> Outcome);
 
 const CASES: [Case; 6] = [
@@ -32,7 +32,7 @@ const CASES: [Case; 6] = [
     ("calls meet about one of the system", races::of_residents),
 ];
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     match Totals::read() {
         Ok(before) => judge(before),
@@ -60,7 +60,7 @@ fn judge(before: Totals) {
         }
     }
     tenon::log::info!("lifecycle-race-test: {failed} cases FAILED");
-    // With the last VM the machine goes off, when all is said.
+    // The machine turns off with the last VM; the output is complete before.
     time::sleep(Duration::from_millis(50));
     if let Ok(vm) = races::resident() {
         let _gone = vm.destroy();

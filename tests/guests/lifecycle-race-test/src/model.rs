@@ -1,9 +1,9 @@
-//! What calls may lead to: the machine of `docs/lifecycle.md`, written anew.
+//! Reference model of the states in `docs/lifecycle.md`.
 
 use crate::guest;
 use tenon_vm::{Error, State, Vm};
 
-/// What a call asks for.
+/// A life-cycle operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Start,
@@ -38,7 +38,7 @@ impl Act {
     }
 }
 
-/// Where a VM is between calls.
+/// State of a VM between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     Created,
@@ -48,11 +48,11 @@ pub(crate) enum Life {
 }
 
 impl Life {
-    /// Where a VM is now; nothing if it is in no state that calls leave it in.
+    /// The current state of a VM; `None` in a transient state.
     pub(crate) fn of(vm: Vm) -> Option<Self> {
         match vm.statistics().map(|told| told.state) {
             Ok(State::Created) => Some(Self::Created),
-            // Started anew without an image, it faults.
+            // Restarted without an image, it faults.
             Ok(State::Starting | State::Running | State::Stopped) => Some(Self::Running),
             Ok(State::Paused) => Some(Self::Paused),
             Err(Error::NotFound) => Some(Self::Gone),
@@ -60,7 +60,7 @@ impl Life {
         }
     }
 
-    /// Whether a VM does what is done there.
+    /// Whether a VM behaves as in this state.
     pub(crate) fn is_kept(self, vm: Vm) -> Result<bool, Error> {
         match self {
             Self::Running if vm.statistics()?.state == State::Stopped => Ok(true),
@@ -70,7 +70,7 @@ impl Life {
         }
     }
 
-    /// Where a call leads to, of one that begins anew by itself or not.
+    /// The state after a call, for a VM that restarts by itself or not.
     fn after(self, act: Act, anew: bool) -> Result<Self, Error> {
         match (act, self) {
             (_, Self::Gone) => Err(Error::NotFound),
@@ -84,7 +84,7 @@ impl Life {
     }
 }
 
-/// Two calls at once about one VM, and their answers.
+/// Two concurrent calls about one VM, and their answers.
 pub(crate) struct Meeting {
     pub acts: [Act; 2],
     pub answers: [Result<(), Error>; 2],
@@ -93,8 +93,8 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    /// Whether the calls led to a state in some order. One that met the other may have been told to come
-    /// again, but not both, if either could have its way.
+    /// Whether some order of the calls explains the state. One call may have been answered with busy, but
+    /// not both, if either could succeed.
     pub(crate) fn leads_to(&self, life: Life) -> bool {
         let both_busy = self.answers == [Err(Error::Busy); 2];
         let either = self
@@ -107,8 +107,8 @@ impl Meeting {
         ordered && !(both_busy && either)
     }
 
-    /// Whether the calls in this order lead there, a pause that says it met another call being `undone`
-    /// by that one while it waited for the cores, or not given at all.
+    /// Whether the calls in this order lead to the state. A pause that reports a conflict was either
+    /// `undone` by the other call while it waited for the cores, or not carried out.
     fn follows(&self, order: [usize; 2], undone: bool, end: Life) -> bool {
         let mut life = self.from;
         for turn in order {

@@ -1,4 +1,4 @@
-//! Two calls about the same VM at the same time, from two cores.
+//! Two concurrent calls about one VM from two cores.
 
 use crate::Outcome;
 use crate::guest;
@@ -9,25 +9,25 @@ use tenon::thread::{Priority, Storage};
 use tenon::time::{Duration, Instant};
 use tenon_vm::{Error, Listed, State, Vm};
 
-/// How urgent machines of files are.
+/// Priority of VMs from image files.
 const PRIORITY: u8 = 20;
-/// How much one call comes before or behind the other: from together to after most calls' ends.
+/// Offsets between the calls: from zero to longer than most calls.
 const APART: [u64; 4] = [0, 400, 3_000, 40_000];
-/// From when both calls are known until the first of them.
+/// Delay from setup to the first call.
 const READY: Duration = Duration::from_micros(20);
 
 static RIVAL: Storage<8192> = Storage::new();
 static READ: Semaphore = Semaphore::new(0);
 static DONE: Semaphore = Semaphore::new(0);
-/// What the other core is to call: the number of the act, about whom, and when.
+/// Request to the other core: operation, VM and time.
 static ACT: AtomicUsize = AtomicUsize::new(0);
 static ABOUT: AtomicU64 = AtomicU64::new(0);
 static WHEN: AtomicU64 = AtomicU64::new(0);
-/// What came of it: 0, or an error's place in this list, from 1.
+/// Its result: 0, or the index of an error in this list, from 1.
 static ANSWER: AtomicUsize = AtomicUsize::new(0);
 const ERRORS: [Error; 3] = [Error::Busy, Error::NotFound, Error::Denied];
 
-/// What the thread on the other core does.
+/// Thread on the other core.
 fn rival() {
     loop {
         READ.take();
@@ -52,7 +52,7 @@ fn wait_until(nanoseconds: u64) {
     }
 }
 
-/// Has two acts meet, the second so much later, or earlier.
+/// Makes two calls, the second with this offset.
 fn meet(
     vm: Vm,
     from: Life,
@@ -95,8 +95,8 @@ fn meet(
     })
 }
 
-/// Tries all pairs of acts in all states and orders, on machines that `make` takes to a state and
-/// `leave` has done with.
+/// Runs all pairs of operations in all states and orders, on VMs that `make` brings to a state and
+/// `leave` cleans up.
 fn try_all(
     acts: &[Act],
     lives: &[Life],
@@ -153,7 +153,7 @@ pub(crate) fn of_templates() -> Outcome {
     try_all(&acts, &LIVES[1..], true, make, |vm| vm.destroy())
 }
 
-/// The machine that the system began with.
+/// The VM of the manifest.
 pub(crate) fn resident() -> Result<Vm, Error> {
     let mut slot = 0;
     loop {
@@ -181,7 +181,7 @@ pub(crate) fn of_residents() -> Outcome {
         taken_to(vm, life)
     };
     let met = try_all(&acts, &LIVES[1..], true, make, |_| Ok(()))?;
-    // At last it is destroyed while another run is made ready.
+    // At the end it is destroyed while another restart is prepared.
     let vm = resident()?;
     vm.restart()?;
     vm.destroy()?;

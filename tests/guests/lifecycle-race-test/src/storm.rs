@@ -1,4 +1,4 @@
-//! Calls on a core that interrupts come to all the time.
+//! Calls on a core under an interrupt storm.
 
 use crate::Outcome;
 use crate::guest;
@@ -9,9 +9,9 @@ use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration, Instant};
 use tenon_vm::{Error, Vm};
 
-/// What is left to others between two interrupts, in nanoseconds.
+/// Gaps between two interrupts in ns.
 const GAPS: [u64; 4] = [8_000, 4_000, 2_000, 1_500];
-/// Interrupts of a storm, so that one in which nothing gets on ends as well.
+/// Maximum number of interrupts, so that a storm without progress ends.
 const MOST: u32 = 40_000;
 
 static STORMER: Storage<4096> = Storage::new();
@@ -19,7 +19,7 @@ static BEGIN: Semaphore = Semaphore::new(0);
 static GAP: AtomicU64 = AtomicU64::new(0);
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
-/// Interrupts its core, while it is to.
+/// Interrupts its core while enabled.
 fn interrupts() {
     loop {
         BEGIN.take();
@@ -31,7 +31,7 @@ fn interrupts() {
     }
 }
 
-/// Makes a call in a storm; whether it ended before that did.
+/// Makes a call during a storm; returns whether the call ended before the storm.
 fn within<T>(
     gap: u64,
     name: &str,
@@ -50,7 +50,7 @@ fn within<T>(
     Ok((answer?, left > 0))
 }
 
-/// A VM's life, each step of it in a storm.
+/// Life of a VM, each step of it during a storm.
 fn life(gap: u64) -> Outcome {
     let (vm, mut good) = within(gap, "create", || {
         let blueprint = tenon_vm::Blueprint::new("one", guest::MEMORY, &[2, 3]);
@@ -80,7 +80,7 @@ fn life(gap: u64) -> Outcome {
 
 pub(crate) fn calls() -> Outcome {
     if STORMER.is_free() {
-        // Above the main thread, whose core it has.
+        // Higher priority than the main thread on the same core.
         let thread = STORMER.spawn_on(0, "storm", Priority::HIGHEST, interrupts);
         if thread.is_err() {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What is promised to who keeps to the rules.
+//! Cases of correct use.
 
 use crate::guests;
 use tenon::time::{self, Duration};
@@ -6,14 +6,14 @@ use tenon_vm::{Blueprint, Error, Image, Listed, RAM, State, Text, Totals, Vm};
 
 type Outcome = Result<bool, Error>;
 
-/// The core that VMs made at run time have.
+/// Core of VMs created at run time.
 const CPU: u8 = 1;
-/// How often one is paused in the middle of what it does.
+/// Number of pauses of a running VM.
 const PAUSES: u64 = 300;
-/// Bytes of the least memory.
+/// Minimum memory size in bytes.
 const LEAST: u64 = 2 << 20;
 
-/// One that does as this image says, and runs.
+/// A running VM of this image.
 pub(crate) fn made<const N: usize>(image: &Image<N>) -> Result<Vm, Error> {
     let vm = Vm::create(&blueprint("guest"))?;
     vm.load(RAM, image)?;
@@ -25,7 +25,7 @@ pub(crate) fn blueprint(name: &str) -> Blueprint {
     Blueprint::new(name, LEAST, &[CPU])
 }
 
-/// Whether it comes to a state soon.
+/// Whether it reaches a state within the time limit.
 fn becomes(vm: Vm, state: State) -> Outcome {
     for _ in 0..1000 {
         if vm.statistics()?.state == state {
@@ -72,7 +72,7 @@ pub(crate) fn pauses_in_calls() -> Outcome {
     let vm = made(&guests::TRIES)?;
     let (mut good, mut before) = (true, 0);
     for turn in 0..PAUSES {
-        // Into each of its calls, and between them.
+        // During each of its calls, and between them.
         time::sleep(Duration::from_nanos(20_000 + turn * 137));
         vm.pause()?;
         let calls = vm.statistics()?.exits[1];
@@ -110,7 +110,7 @@ pub(crate) fn restarts() -> Outcome {
     let created = vm.statistics()?.state == State::Created;
     vm.load(RAM, &guests::ONCE)?;
     vm.start()?;
-    // It would fault if it found what it left.
+    // It faults if its memory was not cleared.
     let second = becomes(vm, State::Off)?;
     vm.destroy()?;
     Ok(first && !has_image && created && second)

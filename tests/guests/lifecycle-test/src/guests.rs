@@ -1,4 +1,4 @@
-//! What the VMs that are made do: a few instructions each.
+//! Images of created VMs, a few instructions each.
 
 use tenon_vm::Image;
 
@@ -10,14 +10,14 @@ pub static OFF: Image<64> = Image::of_code(&[
     0x1400_0000, // b .
 ]);
 
-/// Loads from where nothing is.
+/// Loads from an unmapped address.
 pub static FAULT: Image<64> = Image::of_code(&[
     0xd280_0001, // movz x1, #0
     0xf940_0020, // ldr x0, [x1]
     0x1400_0000, // b .
 ]);
 
-/// Asks Mortise for the version of the calling convention, again and again.
+/// Reads the SMCCC version in a loop.
 pub static CALLS: Image<64> = Image::of_code(&[
     0xd280_0000, // movz x0, #0
     0xf2b0_0000, // movk x0, #0x8000, lsl #16
@@ -25,7 +25,7 @@ pub static CALLS: Image<64> = Image::of_code(&[
     0x17ff_fffd, // b .-12
 ]);
 
-/// Counts in its memory, from what it finds there, and turns itself off if that was zero; else faults.
+/// Increments a word of its memory, and turns itself off if the word was zero; else faults.
 pub static ONCE: Image<64> = Image::of_code(&[
     0x1000_0401, // adr x1, .+128
     0xf940_0020, // ldr x0, [x1]
@@ -39,7 +39,7 @@ pub static ONCE: Image<64> = Image::of_code(&[
     0xf940_0020, // ldr x0, [x1]
 ]);
 
-/// Makes calls, those of life cycles that it has no authority for among them, again and again.
+/// Makes calls in a loop, among them life-cycle calls without authority.
 pub static TRIES: Image<128> = Image::of_code(&[
     0xd280_0014, // movz x20, #0
     0x9240_0e95, // and x21, x20, #15

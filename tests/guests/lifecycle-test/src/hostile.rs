@@ -1,4 +1,4 @@
-//! What is kept from who does not keep to the rules.
+//! Cases of incorrect and hostile use.
 
 use crate::{cases::blueprint, guests};
 use hw_arch::firmware::ask_hypervisor;
@@ -6,19 +6,19 @@ use tenon_vm::{Error, Listed, RAM, Vm};
 
 type Outcome = Result<bool, Error>;
 
-/// The calls, in their order.
+/// The calls in numerical order.
 const FIRST: u32 = 0xc600_0100;
 const CREATE: u32 = FIRST + 1;
 const LOAD: u32 = FIRST + 2;
 const LAST: u32 = 0xc600_01ff;
 
-/// What a call answers in x0.
+/// The result of a call in x0.
 fn ask(function: u32, arguments: [u64; 4]) -> i64 {
     let [status, ..] = ask_hypervisor(function, arguments);
     status as i64
 }
 
-/// Addresses that no VM has memory at, or not enough of it, or not so.
+/// Invalid ranges: unmapped, too long or misaligned.
 const WILD: [u64; 8] = [
     0,
     1,
@@ -46,11 +46,11 @@ pub(crate) fn nonsense() -> Outcome {
         }
         good &= ask(LOAD, [handle, RAM, RAM, address]) != 0;
     }
-    // Beyond its memory, and not whole chunks.
+    // Beyond its memory, and not a multiple of the chunk size.
     good &= ask(LOAD, [handle, RAM + (2 << 20), RAM, 64]) == -2;
     good &= ask(LOAD, [handle, RAM + 8, RAM, 64]) == -2;
     good &= vm.load(RAM + (2 << 20) - 64, &guests::OFF).is_ok();
-    // One over the other.
+    // Overlapping ranges.
     good &= vm.load(RAM, &guests::FAULT).is_ok() && vm.load(RAM, &guests::OFF).is_ok();
     for at in [
         0usize, 4, 8, 0x28, 0x30, 0x38, 0x48, 0x49, 0x51, 0x52, 0x53, 0x54, 0x68, 0xff,
@@ -64,7 +64,7 @@ pub(crate) fn nonsense() -> Outcome {
     for function in FIRST + 0xf..=LAST {
         good &= ask(function, [handle, 0, 0, 0]) == -1;
     }
-    // Progress that nothing was said of.
+    // Progress values that no call returned.
     for progress in [1u64, 2, 16, u64::from(u32::MAX)] {
         let x0 = progress << 32;
         good &= repeated(CREATE, x0, handle) != 0 && repeated(LOAD, x0, handle) != 0;
@@ -73,7 +73,7 @@ pub(crate) fn nonsense() -> Outcome {
     Ok(good)
 }
 
-/// What a call answers that claims to be made again.
+/// The result of a call that claims to be a continuation.
 fn repeated(function: u32, progress: u64, handle: u64) -> i64 {
     let [status, ..] =
         hw_arch::firmware::ask_hypervisor_again(function, progress, [handle, 1, 1, 64]);

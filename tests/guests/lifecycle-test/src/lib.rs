@@ -1,6 +1,6 @@
-//! What life cycles of VMs promise, tried by one that manages others.
+//! Self-test of VM life cycles by a manager.
 //!
-//! A line for each case says `ok` or `FAILED`, a last one the sum.
+//! It prints a line for each case, `ok` or `FAILED`, and the number of failures.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,10 +11,10 @@ mod hostile;
 
 use tenon_vm::Totals;
 
-/// Lives that follow each other in the longest case.
+/// Consecutive lives in the longest case.
 pub const CYCLES: u32 = 10_000;
 
-/// A case: its name, and what tries it; false if something is not as promised.
+/// A case: its name and its test, which returns false on failure.
 type Case = (&'static str, fn() -> Result<bool, tenon_vm::Error>);
 
 const CASES: [Case; 12] = [
@@ -32,7 +32,7 @@ const CASES: [Case; 12] = [
     ("lives follow each other", cases::cycles),
 ];
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     let before = Totals::read();
     let mut failed = 0;

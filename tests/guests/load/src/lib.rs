@@ -1,9 +1,9 @@
-//! A demand for the core that the system states.
+//! Configurable CPU load.
 //!
-//! The name of the VM's periodic task is the demand: each release of `spin-3000us` takes 3 ms of
-//! the core's time, however long that takes. Without a task the application takes all it is given.
-//! Demands begin 100 ms after the counter was zero, when all that share the core have started.
-//! Each second says what it got.
+//! The name of the VM's periodic task is its demand: each release of `spin-3000us` consumes 3 ms of
+//! execution time, for as long as that takes. Without a task the demand is unlimited. Demands start when
+//! the counter is at 100 ms, when all VMs of the core have started. Each second it prints the time that
+//! it received.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -16,22 +16,22 @@ use tenon::environment;
 use tenon::periodic::Task;
 use tenon::time::{self, Duration, Instant};
 
-/// When demands begin.
+/// Start of the demands.
 const BEGIN: Instant = Instant::from_nanoseconds(100_000_000);
 
-/// From one report to the next.
+/// Period of reports.
 const REPORT: u64 = 1_000_000_000;
 
-/// What is taken between two looks at the report's time.
+/// Execution time between two checks for a due report.
 const GREED: u64 = 1_000_000;
 
-/// What a task of this name takes at each release, in nanoseconds.
+/// The demand per release of a task of this name, in ns.
 pub fn demand(name: &str) -> Option<u64> {
     let micros = name.strip_prefix("spin-")?.strip_suffix("us")?;
     micros.parse::<u64>().ok()?.checked_mul(1_000)
 }
 
-/// The main thread: asks for what is stated.
+/// Main thread: generates the load.
 pub fn main() {
     time::sleep_until(BEGIN);
     let guest = environment::guest();

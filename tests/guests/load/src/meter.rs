@@ -1,10 +1,10 @@
-//! What of the time that passes is one's own.
+//! Meter of a thread's execution time.
 
-/// Between two looks at the counter in a row at most so much passes, unless somebody else had the
-/// core: the loop takes some thirty instructions, a visit of Mortise without a switch some hundreds.
+/// Maximum time between two consecutive reads of the counter without a preemption, in ticks: the loop
+/// takes some thirty instructions, an exit without a switch some hundreds.
 const AWAY: u64 = 1_000;
 
-/// Counts the time in which its owner ran, by looking at the counter all the while.
+/// Measures its owner's execution time by polling the counter.
 #[derive(Debug)]
 pub struct Meter {
     last: u64,
@@ -12,17 +12,17 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter that begins to count.
+    /// A meter that starts to measure.
     pub fn new(now: u64) -> Self {
         Self { last: now, got: 0 }
     }
 
-    /// Goes on after a time that does not count.
+    /// Resumes after a time that is not measured.
     pub fn resume(&mut self, now: u64) {
         self.last = now;
     }
 
-    /// Runs until so many nanoseconds more are its own.
+    /// Spins for this execution time in ns.
     pub fn spin(&mut self, nanoseconds: u64, now: impl Fn() -> u64) {
         let end = self.got + nanoseconds;
         while self.got < end {
@@ -35,7 +35,7 @@ impl Meter {
         }
     }
 
-    /// Nanoseconds that were its own.
+    /// Measured execution time in ns.
     pub fn got(&self) -> u64 {
         self.got
     }
@@ -54,7 +54,7 @@ mod tests {
         let (time, steps) = (Cell::new(0), Cell::new(0));
         let now = || {
             steps.set(steps.get() + 1);
-            // Each tenth look somebody else had the core in between.
+            // At each tenth read another VM was running in between.
             let away = if steps.get() % 10 == 0 { 5_000 } else { 50 };
             time.set(time.get() + away);
             time.get()

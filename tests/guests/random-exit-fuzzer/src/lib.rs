@@ -1,10 +1,10 @@
-//! A guest that makes exits at random, for as long as it is let.
+//! Fuzzer of exits: a guest that makes random exits.
 //!
-//! vCPU 1 draws one exit after the other, with registers and values of any kind; vCPU 0 is there to
-//! be interrupted. Whatever the answers are, both must be able to go on, unless Mortise stops the VM
-//! for reaching outside: then it is restarted, and goes on with other numbers. They come of [`SEED`]
-//! and of how often it was restarted, so that a deterministic run repeats. `hostile` tries attacks of
-//! which each has its outcome; here it is the order that nobody thought of. Mortise counts the exits.
+//! vCPU 1 makes one random exit after the other, with random registers and values; vCPU 0 is a target of
+//! interrupts. Both must be able to continue whatever the answers are, unless Mortise stops the VM for an
+//! access outside. It is then restarted and continues with other numbers. The numbers derive from
+//! [`SEED`] and the number of restarts, so that deterministic runs repeat. `hostile` has attacks with
+//! known outcomes; this guest covers arbitrary sequences. Mortise counts the exits.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,13 +14,13 @@ use hostile::attack::Trial;
 use hostile::{calls, gic, memory, power, registers};
 use tenon::environment;
 
-/// Where the numbers of the first life begin, those of the next one follow.
+/// Seed of the first life; each restart adds to it.
 pub const SEED: u64 = 0x6d6f_7274_6973_6500;
 
-/// Something that is drawn.
+/// A kind of exit.
 type Draw = fn(&mut Trial);
 
-/// What is drawn, each as often as its share of their sum.
+/// The kinds of exits with their weights.
 const DRAWS: [(u64, Draw); 7] = [
     (500, calls::any),
     (500, gic::any),
@@ -31,10 +31,10 @@ const DRAWS: [(u64, Draw); 7] = [
     (1, power::reset),
 ];
 
-/// The seed of this life, for the other vCPU, which is no core of Tenon's.
+/// Seed of this life, for vCPU 1, which does not run Tenon.
 static OWN_SEED: AtomicU64 = AtomicU64::new(SEED);
 
-/// The main thread: its core starts the other one, and rests.
+/// Main thread: starts vCPU 1 and sleeps.
 pub fn main() {
     let lives = environment::status().map_or(0, |status| status.snapshot().restarts);
     let seed = SEED + u64::from(lives);
@@ -43,7 +43,7 @@ pub fn main() {
     hostile::unleash(fuzz);
 }
 
-/// What vCPU 1 does.
+/// Body of vCPU 1.
 extern "C" fn fuzz() -> ! {
     let mut trial = Trial::new(0, OWN_SEED.load(Ordering::Relaxed));
     loop {
@@ -51,7 +51,7 @@ extern "C" fn fuzz() -> ! {
     }
 }
 
-/// Makes something drawn happen.
+/// Makes one random exit.
 fn draw(trial: &mut Trial) {
     let sum = DRAWS.iter().map(|(share, _)| share).sum();
     let mut drawn = trial.random.below(sum);

@@ -1,8 +1,7 @@
-//! A manager that kills what it manages at random moments, and has it begin anew.
+//! Manager that restarts a VM at random moments.
 //!
-//! The moments come of [`SEED`] and of where the victim's deeds happen to be by then, so that they
-//! fall into calls, faults, sleep and loops with all interrupts masked alike. A line says how often it
-//! happened; whoever looks counts what the others noticed.
+//! The moments derive from [`SEED`]. They fall into hypercalls, faults, WFI, and loops with all
+//! interrupts masked. A line reports the number of restarts; the bench counts the effects on other VMs.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -10,14 +9,14 @@
 use tenon::time::{self, Duration};
 use tenon_vm::{Error, Listed, Vm};
 
-/// Where the moments begin.
+/// Seed of the moments.
 const SEED: u64 = 0x7265_6170_6572_0000;
-/// The longest life, in nanoseconds; each is as likely as any shorter one.
+/// Maximum length of a life in ns; lengths are uniformly distributed.
 const LONGEST: u64 = 2_000_000;
-/// Kills between two lines.
+/// Restarts per line of output.
 const TOLD: u64 = 10;
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     match victim().and_then(reap) {
         Ok(()) => tenon::log::info!("FAILED: nobody to kill"),
@@ -25,7 +24,7 @@ pub fn main() {
     }
 }
 
-/// The first VM that this one has authority over.
+/// The first managed VM.
 fn victim() -> Result<Option<Vm>, Error> {
     let mut slot = 0;
     loop {
@@ -38,14 +37,14 @@ fn victim() -> Result<Option<Vm>, Error> {
     }
 }
 
-/// Kills it for ever; comes back if there is nobody, or a kill is refused.
+/// Restarts it for ever; returns if there is no VM or a restart is refused.
 fn reap(victim: Option<Vm>) -> Result<(), Error> {
     let mut kills = 0u64;
     while let Some(vm) = victim {
         time::sleep(Duration::from_nanos(drawn(kills) % LONGEST));
         match vm.restart() {
             Ok(_) => kills += 1,
-            // It ended by itself just now, and its restart is under way.
+            // It has just stopped by itself, and its restart is in progress.
             Err(Error::Busy) => {}
             Err(error) => return Err(error),
         }
@@ -56,7 +55,7 @@ fn reap(victim: Option<Vm>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Number `index` of those that are drawn: SplitMix64 (Steele, Lea, Flood 2014).
+/// Random number `index`: SplitMix64 (Steele, Lea, Flood 2014).
 const fn drawn(index: u64) -> u64 {
     let mut mixed = SEED.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

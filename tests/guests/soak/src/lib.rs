@@ -1,10 +1,9 @@
-//! Releases for hours on end, each one judged.
+//! Soak test: releases over hours, each of them checked.
 //!
-//! A thread that sleeps until each of a row of absolute instants and a periodic timer of the same
-//! row go side by side, at 1 kHz for ten minutes and at 10 Hz for a day. At each release the
-//! timer must have expired exactly as often as the thread was woken; what is lost, early or late is
-//! counted. A line at each power of ten of releases says how it stands, so that a short run can
-//! end there; `./tenon test --soak` reads them.
+//! A thread that sleeps until a sequence of absolute times runs beside a periodic timer with the same
+//! sequence, at 1 kHz for ten minutes and at 10 Hz for a day. At each release the timer must have expired
+//! as often as the thread was woken; lost, early and late releases are counted. A line at each power of
+//! ten of releases has the totals, so that a short run can end there; `./tenon test --soak` reads them.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,12 +12,12 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration, Instant, PeriodicTimer};
 
-/// A rate, and how many releases it soaks for.
+/// A rate and its number of releases.
 #[derive(Clone, Copy)]
 struct Rate {
     hertz: u64,
     releases: u64,
-    /// The two meet at no instant: neither is late for the other one's sake.
+    /// Offset of the two rates: they never release at the same instant, so that neither delays the other.
     phase: Duration,
 }
 
@@ -40,14 +39,14 @@ static SLOW_EXPIRIES: AtomicU64 = AtomicU64::new(0);
 
 static FAST_THREAD: Storage<8192> = Storage::new();
 static SLOW_THREAD: Storage<8192> = Storage::new();
-/// How many rates are not through yet.
+/// Number of unfinished rates.
 static SOAKING: AtomicUsize = AtomicUsize::new(2);
 
 fn count(expiries: &AtomicU64) {
     expiries.fetch_add(1, Relaxed);
 }
 
-/// The main thread: starts both and ends.
+/// Main thread: starts both rates and ends.
 pub fn main() {
     let start = Instant::now() + Duration::from_millis(100);
     let fast = FAST_THREAD.spawn("fast", Priority::new(30), move || {
@@ -61,17 +60,17 @@ pub fn main() {
     }
 }
 
-/// Releases whose least lateness is taken: what one release is late varies with what else its
-/// interrupt has to do, but if instants drifted, all of them would.
+/// Releases per minimum of latency. The latency of one release varies with other work of its interrupt,
+/// but a drift of the release times would affect all of them.
 const STRETCH: u64 = 100;
 
-/// What was seen of a rate so far.
+/// Statistics of a rate.
 struct Seen {
     lost: u64,
     early: u64,
-    /// The least lateness of the first stretch.
+    /// Minimum latency of the first window.
     first: u64,
-    /// That of the present stretch.
+    /// Minimum latency of the current window.
     present: u64,
     least: u64,
     most: u64,
@@ -89,7 +88,7 @@ impl Seen {
         }
     }
 
-    /// Judges release `number`, to which its thread awoke `now`.
+    /// Checks release `number`, whose thread woke up at `now`.
     fn judge(&mut self, number: u64, release: Instant, now: Instant, expiries: u64) {
         self.early += u64::from(now < release);
         self.lost += (number + 1).abs_diff(expiries);
@@ -105,7 +104,7 @@ impl Seen {
         self.most = self.most.max(late);
     }
 
-    /// By how much the releases have moved since the first ones.
+    /// Drift of the releases since the first window.
     fn drift(&self) -> i64 {
         self.present as i64 - self.first as i64
     }

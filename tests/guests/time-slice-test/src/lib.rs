@@ -1,7 +1,7 @@
-//! How threads take turns: by time slices, or of their own accord.
+//! Self-test of round-robin scheduling with time slices, and of cooperative scheduling.
 //!
-//! An image with slices tries slices, a cooperative one tries that nobody is preempted. Each case
-//! prints a line, `ok` or `FAILED`, and the last line sums up.
+//! An image with time slices tests slices; a cooperative one tests that no thread is preempted. Each case
+//! prints a line, `ok` or `FAILED`; the last line has the totals.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -29,12 +29,12 @@ const COOPERATIVE: &[Case] = &[
 ];
 
 static STORAGES: [Storage<4096>; 3] = [const { Storage::new() }; 3];
-/// Who ran last, and how often that changed.
+/// The thread that ran last, and the number of switches.
 static LAST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static CHANGES: AtomicU32 = AtomicU32::new(0);
 static OUT_OF_TURN: AtomicU32 = AtomicU32::new(0);
 
-/// The main thread: all cases, one after the other.
+/// Main thread: runs all cases.
 pub fn main() {
     let slices = if options::slice() == 0 { &[] } else { SLICES };
     let cooperative = if options::preemption() {
@@ -49,7 +49,7 @@ fn slice() -> Duration {
     Duration::from_micros(options::slice() as u64)
 }
 
-/// Lets so many peers of main, numbered from 0, be busy until `end`.
+/// Runs this many busy threads of main's priority, numbered from 0, until `end`.
 fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
     LAST.store(usize::MAX, Relaxed);
     CHANGES.store(0, Relaxed);
@@ -66,7 +66,7 @@ fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Notes who runs: it should be the one before, or the next in turn.
+/// Records the running thread: it must be the last one or its successor.
 fn note(number: usize, peers: usize) {
     let last = LAST.swap(number, Relaxed);
     if last != number {
@@ -82,12 +82,12 @@ fn in_order() -> Result<(), Failure> {
     busy_peers(3, end)?;
     time::sleep_until(end + slice() * 4);
     ensure(OUT_OF_TURN.load(Relaxed) == 0, "each in its turn")?;
-    // Thirty, less what a host that is busy took away.
+    // Thirty, minus some on a busy host.
     let changes = CHANGES.load(Relaxed);
     ensure((10..=32).contains(&changes), "a change with each slice")
 }
 
-/// Preempted more often than a slice is long, it would never end its turn if each began anew.
+/// Preempted more often than once per slice: its slice would never end if each preemption renewed it.
 fn rest_of_turn() -> Result<(), Failure> {
     let end = Instant::now() + slice() * 30;
     busy_peers(2, end)?;
@@ -164,7 +164,7 @@ fn woken_waits() -> Result<(), Failure> {
     ensure(LAST.load(Relaxed) == 0, "the woken one to have run")
 }
 
-/// The idle thread, which never yields, has to give way.
+/// The idle thread, which never yields, must be preempted.
 fn alone_wakes() -> Result<(), Failure> {
     let end = Instant::now() + Duration::from_millis(1);
     time::sleep_until(end);

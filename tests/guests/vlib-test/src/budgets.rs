@@ -1,4 +1,4 @@
-//! Linux on a budget: as a thread with time-outs gives it one, and as a server of Tenon's does.
+//! Cases of budgets for Linux: by time-outs of calls, and by a server of the calling thread.
 
 use crate::TIME_IS_VIRTUAL;
 use crate::cases::{Verdict, expect};
@@ -9,7 +9,7 @@ use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration, Instant};
 use tenon_vlib::Error;
 
-/// 3 ms of every 10 ms, as a server that polls.
+/// A polling server: 3 ms every 10 ms.
 const PERIODS: u64 = 100;
 const BUDGET: u64 = 3_000;
 
@@ -25,7 +25,7 @@ pub fn budget(server: &mut Server) -> Verdict {
     }
     let last = server.ask(Ask::Clock, 0).unwrap_or(0);
     if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
-        // It went by its own clock, which went on while it stood still.
+        // It measured by its own clock, which also advances while it is stopped.
         return expect(periods * 10 / 3 >= PERIODS - 10, "periods", periods);
     }
     let late = last
@@ -43,9 +43,9 @@ pub fn budget(server: &mut Server) -> Verdict {
     )
 }
 
-/// For how long the thread of the next case called, in ns.
+/// Length of the call of the next case's thread in ns.
 static TOOK: AtomicU64 = AtomicU64::new(0);
-/// When an asynchronous one was asked for.
+/// Time of the asynchronous request.
 static BEGAN: AtomicU64 = AtomicU64::new(0);
 static SERVED: Storage<4096> = Storage::new();
 static REST: Storage<4096> = Storage::new();
@@ -54,7 +54,7 @@ static PROMISE: server::Server =
 
 pub fn served(_: &mut Server) -> Verdict {
     if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
-        // Linux cannot tell how much of it was its own.
+        // Linux cannot tell how much of it was execution time.
         return Ok(());
     }
     let body = || {
@@ -74,7 +74,7 @@ pub fn served(_: &mut Server) -> Verdict {
     expect_ten_budgets()
 }
 
-/// Starts who has all that budgets leave, until the call has taken its time.
+/// Starts a thread that consumes all time that budgets leave, until the call has ended.
 fn contend() -> Verdict {
     let rest = REST.spawn("rest", Priority::new(9), || {
         while TOOK.load(Ordering::Relaxed) == 0 {}
@@ -83,11 +83,11 @@ fn contend() -> Verdict {
 }
 
 fn expect_ten_budgets() -> Verdict {
-    // Often: where cores are emulated in turns, it is a timer that ends one and lets Linux stop.
+    // Frequent, because the emulator switches between cores at timers only, and Linux stops then.
     while TOOK.load(Ordering::Relaxed) == 0 {
         time::sleep(Duration::from_micros(10));
     }
-    // All of ten budgets.
+    // The sum of ten budgets.
     let took = TOOK.load(Ordering::Relaxed);
     expect((91_800_000..92_100_000).contains(&took), "took", took)
 }
@@ -96,7 +96,7 @@ pub fn asynchronous_served(server: &mut Server) -> Verdict {
     if !TIME_IS_VIRTUAL.load(Ordering::Relaxed) {
         return Ok(());
     }
-    // Who contended before has ended then.
+    // The contending thread of the last case has ended.
     time::sleep(Duration::from_millis(1));
     TOOK.store(0, Ordering::Relaxed);
     let all = Duration::from_millis(10);

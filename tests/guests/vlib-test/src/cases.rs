@@ -1,4 +1,4 @@
-//! One case after the other, each with what went wrong in it.
+//! Test cases of vLib calls.
 
 use crate::TIME_IS_VIRTUAL;
 use crate::budgets::{asynchronous_served, budget, served};
@@ -11,14 +11,14 @@ use tenon::time::{self, Duration, Instant};
 use tenon_vlib::Error;
 use tenon_vm::{Listed, State, Vm};
 
-/// What went wrong: in words, and the value that was found.
+/// A failure: description and value.
 pub type Verdict = Result<(), (&'static str, u64)>;
 
-/// A case and its name, and whether it goes by the clock: that of an emulated machine is exact to an
-/// instruction as long as one core is busy.
+/// A case, its name, and whether it measures time: the emulated clock is exact to an instruction while
+/// a single core is busy.
 pub type Case = (&'static str, fn(&mut Server) -> Verdict, bool);
 
-/// In the order in which they are tried; the last ones end the server.
+/// The cases in order; the last ones end the server.
 pub const CASES: &[Case] = &[
     ("calls", calls, false),
     ("stands still", stands_still_between, false),
@@ -49,7 +49,7 @@ pub fn expect(fine: bool, what: &'static str, found: u64) -> Verdict {
     }
 }
 
-/// That a call came to this.
+/// Checks the outcome of a call.
 pub fn expect_answer(answer: Result<u64, Error>, expected: Result<u64, Error>) -> Verdict {
     if let (Err(error), true) = (answer, answer != expected) {
         tenon::log::error!("caller: {error}");
@@ -62,7 +62,7 @@ fn calls(server: &mut Server) -> Verdict {
 }
 
 fn stands_still_between(server: &mut Server) -> Verdict {
-    // A process beside, perhaps on another of its cores, runs in calls only.
+    // Another process, perhaps on another core of Linux, runs only during calls.
     expect_answer(server.ask(Ask::Crowd, 1), Ok(0))?;
     for _ in 0..5 {
         let before = progress();
@@ -74,7 +74,7 @@ fn stands_still_between(server: &mut Server) -> Verdict {
     expect_answer(server.ask(Ask::Crowd, 0), Ok(0))
 }
 
-/// Who is called only sleeps: whatever else there is in Linux runs on the caller's time.
+/// The server sleeps: other processes of Linux run on the caller's time.
 fn lent(server: &mut Server) -> Verdict {
     const REST: u64 = 20;
     expect_answer(server.ask(Ask::Crowd, 1), Ok(0))?;
@@ -86,7 +86,7 @@ fn lent(server: &mut Server) -> Verdict {
         expect(ran > 1_000, "nobody runs as it sleeps", ran)?;
         expect(stands_still(4_000), "it runs on nobody's time", progress())?;
     }
-    // It has slept for 4 ms, or has been asleep for 20, by its own clock.
+    // By its own clock it has slept for 4 ms, or has been asleep for 20.
     let answer = Cell::new(Ok(0));
     let took = during(|| answer.set(server.go_on(60_000)));
     expect_answer(answer.get(), Ok(0))?;
@@ -98,17 +98,17 @@ fn lent(server: &mut Server) -> Verdict {
     expect_answer(server.ask(Ask::Crowd, 0), Ok(0))
 }
 
-/// How long something takes, in ns.
+/// Duration of a function in ns.
 fn during(action: impl FnOnce()) -> u64 {
     let start = Instant::now();
     action();
     Instant::now().since(start).as_nanos() as u64
 }
 
-/// How many ns after its time the latest call returned.
+/// Maximum delay in ns of a call's return after its time-out.
 pub static LATEST: AtomicU64 = AtomicU64::new(0);
 
-/// That what was asked for is given up as so many microseconds are over, and not later.
+/// Checks that a call times out after this many us, and not later.
 fn gives_up(server: &mut Server, micros: u64) -> Verdict {
     let answer = Cell::new(Ok(0));
     let took = during(|| answer.set(server.go_on(micros)));
@@ -130,7 +130,7 @@ fn time_out(server: &mut Server) -> Verdict {
 }
 
 fn late(server: &mut Server) -> Verdict {
-    // A call that takes 2 ms, 300 us at a time: it is one call all the time.
+    // One call of 2 ms in steps of 300 us.
     let count = server.ask(Ask::Count, 0).unwrap_or(0);
     server.write(Ask::Spin, 2_000_000);
     let parts = (1..20).find(|_| server.go_on(300) == Ok(0)).unwrap_or(0);
@@ -144,7 +144,7 @@ fn another_channel(server: &mut Server) -> Verdict {
         server.ask_for(Ask::Spin, 1_000_000, 100),
         Err(Error::TimedOut),
     )?;
-    // What was left is brought to its end first, or the time is over.
+    // The pending call is completed first, or the call times out.
     expect_answer(other.ask_for(Ask::Next, 5, 100), Err(Error::TimedOut))?;
     expect_answer(other.ask(Ask::Next, 7), Ok(8))?;
     let count = other.ask(Ask::Count, 0).unwrap_or(0);
@@ -154,7 +154,7 @@ fn another_channel(server: &mut Server) -> Verdict {
     expect(closed.is_ok(), "not closed", 0)
 }
 
-/// What the threads of the next case were answered, in the order in which they asked.
+/// Answers to the threads of the next case, in the order of their calls.
 static COUNTS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 static ENDED: AtomicUsize = AtomicUsize::new(0);
@@ -165,7 +165,7 @@ fn first_come(server: &mut Server) -> Verdict {
     ENDED.store(0, Ordering::Relaxed);
     for (index, (storage, priority)) in ASKERS.iter().zip([17, 19, 18]).enumerate() {
         let asker = storage.spawn("asker", Priority::new(priority), move || {
-            // The first has the server when the others come, a little after each other.
+            // The first call is in progress when the others arrive one after the other.
             time::sleep(Duration::from_millis(3 + index as u64));
             let mut asked = 0;
             let count = Server::open().and_then(|mut own| {
@@ -191,7 +191,7 @@ fn first_come(server: &mut Server) -> Verdict {
     })
 }
 
-/// What came of asynchronous calls, by their words.
+/// Results of asynchronous calls by argument.
 static TOLD: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 fn asynchronous(server: &mut Server) -> Verdict {
@@ -228,12 +228,12 @@ fn asynchronous(server: &mut Server) -> Verdict {
     expect_answer(server.go_on(60_000), Ok(0))
 }
 
-/// How often Linux ran while somebody more urgent did, and how often that was looked at.
+/// Number of times that Linux ran beside a thread of higher priority, and number of checks.
 static RAN: AtomicU64 = AtomicU64::new(0);
 static LOOKED: AtomicU64 = AtomicU64::new(0);
 static URGENT: Storage<4096> = Storage::new();
 
-/// For how long somebody more urgent has the core, and how often.
+/// Length and number of runs of the thread of higher priority.
 const BURST: u64 = 200;
 const BURSTS: u64 = 10;
 
@@ -263,7 +263,7 @@ fn descheduled(server: &mut Server) -> Verdict {
     expect(ran == 0, "it ran while its caller did not", ran)
 }
 
-/// The server's VM, if this one manages it.
+/// The VM of the server, if this VM manages it.
 fn managed() -> Option<Vm> {
     (0..8).find_map(|slot| match Listed::at(slot) {
         Ok(Some(listed)) if listed.state == State::Running => Some(listed.vm),
@@ -276,11 +276,11 @@ fn paused(server: &mut Server) -> Verdict {
         return Ok(());
     };
     let done = |result: Result<(), tenon_vm::Error>| expect(result.is_ok(), "refused", 0);
-    // Neither ends the other: paused and resumed where it stands still, it stands still.
+    // Pausing and stopping are independent: paused and resumed while stopped, it stays stopped.
     done(vm.pause())?;
     done(vm.resume())?;
     expect(stands_still(1_000), "it runs as it was resumed", progress())?;
-    // Called while it is paused, it does not run before it is resumed.
+    // A call while it is paused takes effect when it is resumed.
     done(vm.pause())?;
     expect_answer(server.ask_for(Ask::Next, 3, 500), Err(Error::TimedOut))?;
     expect(
@@ -304,7 +304,7 @@ fn forged(server: &mut Server) -> Verdict {
         let [found, ..] = ask_hypervisor(function, [vlib, 0, 0, 0]);
         expect(found == expected, "not refused", found)?;
     }
-    // Where nothing is to be stopped or to go on, nothing is.
+    // Calls to stop or continue without a call in progress have no effect.
     for function in [0xc600_0402, 0xc600_0403] {
         let _ = ask_hypervisor(function, [0; 4]);
         expect(stands_still(500), "it runs without a call", progress())?;
@@ -336,20 +336,20 @@ fn program_ends(server: &mut Server) -> Verdict {
 }
 
 fn never_answers(server: &mut Server) -> Verdict {
-    // It looks at memory only, never at its clock.
+    // It polls memory and never reads its clock.
     server.write(Ask::Never, 0);
     for micros in [400, 137, 1_000, 4_321, 50] {
         gives_up(server, micros)?;
         thread::yield_now();
     }
     expect(stands_still(1_000), "it runs after a time-out", progress())?;
-    // The memory is the server's as long as the call has not ended.
+    // The memory belongs to the server until the call has ended.
     let other = Server::open().map_err(|_| ("no other channel", 0))?;
     expect(other.0.close().is_ok(), "not closed", 0)
 }
 
 fn starts_anew(server: &mut Server) -> Verdict {
-    // The call before has not ended, and never will: its VM has to.
+    // The last call never ends, so its VM must be ended.
     let Some(vm) = managed() else {
         return Ok(());
     };

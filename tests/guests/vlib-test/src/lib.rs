@@ -1,4 +1,4 @@
-//! Tests of Linux as a library, from the side that calls.
+//! Self-test of vLib calls, client side.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,10 +13,10 @@ use server::{Ask, Server};
 use tenon::log::{error, info};
 use tenon::time::{self, Duration};
 
-/// Whether the server's clock stands still with it, as found out.
+/// Whether the server's clock stops with it, as measured.
 static TIME_IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     let mut server = match Server::open() {
         Ok(server) => server,

@@ -1,4 +1,4 @@
-//! What the program in Linux is asked for (`tests/support/linux/callee.c`).
+//! Requests to the program in Linux (`tests/support/linux/callee.c`).
 
 use core::sync::atomic::Ordering;
 use tenon::environment;
@@ -8,42 +8,42 @@ use tenon_vlib::{Area, Channel, Error};
 /// The vLib.
 pub const NAME: &str = "helper";
 
-/// Bytes of a channel here: what is asked for, its argument, and the answer.
+/// Size of a channel in bytes: request, argument and answer.
 pub const SIZE: usize = 64;
 
-/// What is asked for.
+/// Requests.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub enum Ask {
-    /// The argument, and one more.
+    /// Return the argument plus one.
     Next = 0,
-    /// To spin for so many ns of its own time.
+    /// Spin for this many ns of its clock.
     Spin = 1,
-    /// To spin for ever.
+    /// Spin for ever.
     Never = 2,
-    /// To end as a program.
+    /// End the process.
     Exit = 3,
-    /// To overwrite all that is shared.
+    /// Overwrite all shared memory.
     Spoil = 4,
-    /// To start the VM anew.
+    /// Restart the VM.
     Reboot = 5,
-    /// How many calls there were.
+    /// Return the number of calls.
     Count = 6,
-    /// Its own time.
+    /// Return the time of its clock.
     Clock = 7,
-    /// To have a process beside it always run, or no more.
+    /// Start or stop a busy process.
     Crowd = 8,
-    /// How many CPUs it has.
+    /// Return its number of CPUs.
     Cpus = 9,
-    /// How much of what would end its VM is refused it.
+    /// Return how many operations that would end its VM are refused.
     Door = 10,
-    /// To sleep for so many ns of its own time.
+    /// Sleep for this many ns of its clock.
     Rest = 11,
-    /// To unload the module that it serves by; 1: that was refused.
+    /// Unload the vLib module; returns 1 if that is refused.
     Unload = 12,
 }
 
-/// A channel to it.
+/// A channel to the server.
 pub struct Server(pub Channel);
 
 impl Server {
@@ -51,7 +51,7 @@ impl Server {
         Channel::open(NAME, SIZE).map(Self)
     }
 
-    /// Writes what is asked for.
+    /// Writes a request.
     pub fn write(&self, ask: Ask, argument: u64) {
         let memory = self.0.memory();
         memory.store(0, ask as u64, Ordering::Relaxed);
@@ -63,25 +63,25 @@ impl Server {
         self.0.memory().load(16, Ordering::Relaxed)
     }
 
-    /// Asks, and waits for the answer as long as it takes.
+    /// Makes a request and waits for the answer without a time-out.
     pub fn ask(&mut self, ask: Ask, argument: u64) -> Result<u64, Error> {
         self.write(ask, argument);
         self.0.call().map(|()| self.answer())
     }
 
-    /// The same for so many microseconds.
+    /// Makes a request with a time-out in us.
     pub fn ask_for(&mut self, ask: Ask, argument: u64, micros: u64) -> Result<u64, Error> {
         self.write(ask, argument);
         self.go_on(micros)
     }
 
-    /// Goes on with a call that was too late.
+    /// Continues a call that timed out.
     pub fn go_on(&mut self, micros: u64) -> Result<u64, Error> {
         let timeout = Duration::from_micros(micros);
         self.0.call_for(timeout).map(|()| self.answer())
     }
 
-    /// Waits until somebody listens, for some seconds at most.
+    /// Waits until a server listens, with a time-out of some seconds.
     pub fn await_listener(&mut self) -> Result<(), Error> {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
@@ -99,13 +99,12 @@ fn memory() -> Option<Area<'static>> {
     environment::vlib(NAME).map(|vlib| vlib.memory)
 }
 
-/// What is counted while Linux works: it stands in the last word.
+/// The counter that Linux increments while it runs, in the last word.
 pub fn progress() -> u64 {
     memory().map_or(0, |memory| memory.load(memory.len() - 8, Ordering::Relaxed))
 }
 
-/// Whether nothing of Linux runs for so many microseconds from a moment on in which all its cores have
-/// heard of it.
+/// Whether Linux does not run for this many us, once all of its cores have stopped.
 pub fn stands_still(micros: u64) -> bool {
     let moment = Instant::now() + Duration::from_micros(30);
     while Instant::now() < moment {}
