@@ -1,28 +1,28 @@
-//! The state of 32 interrupts.
+//! State of a bank of 32 interrupts.
 
 use crate::{ListRegister, State};
 use mortise_gicd::{PRIVATE, bits};
 
-/// An interrupt routed to nobody: its affinity names no vCPU.
+/// The route of an interrupt with an affinity that matches no vCPU.
 pub(crate) const NO_VCPU: u8 = 0xff;
 
-/// GICv3 offers at least 16 levels of priority to a virtual CPU interface, QEMU and Arm's cores 32:
-/// the low three bits are RES0 (section 4.8).
+/// Implemented priority bits. A virtual CPU interface of GICv3 has at least 16 priority levels, those of
+/// QEMU and Arm's cores have 32: the low three bits are RES0 (section 4.8).
 const PRIORITY_BITS: u8 = 0xf8;
 
-/// Interrupts whose owners are looked up one by one: some ten instructions each.
+/// Number of interrupts with owners that are looked up one by one, at about ten instructions each.
 const LOOKED_UP: usize = 2;
 
 /// The SGIs of a bank of private interrupts.
 pub(crate) const SGIS: u32 = 0xffff;
 
-/// 32 interrupts, bit by bit: the private ones of a vCPU, or a row of shared ones.
+/// State of 32 interrupts, one bit each: the private ones of a vCPU, or a row of shared ones.
 ///
-/// An interrupt is in memory or *listed*, that is, in a list register of `holder`. Being listed as
-/// pending takes it out of `latch`; `soft` remembers that it came from there. So a new edge is
-/// told from the one on its way, and a level that fell leaves nothing behind.
+/// An interrupt is in memory or *listed*, that is, in a list register of `holder`. Listing it as pending
+/// clears its `latch` and sets `from_latch`. So a new edge is distinguished from the one in the list
+/// register, and a level that falls leaves no pending state.
 pub(crate) struct Bank {
-    /// Given to the VM; nothing else in here is ever set for the others.
+    /// Assigned to the VM. All other fields stay zero for the others.
     pub present: u32,
     /// Backed by the physical interrupt of the same INTID.
     pub hardware: u32,
@@ -30,13 +30,13 @@ pub(crate) struct Bank {
     pub group: u32,
     /// Enabled by the guest.
     pub enabled: u32,
-    /// Pending by an edge or by a write; for hardware: acknowledged at EL2, physically active.
+    /// Pending by an edge or by a write; for hardware: acknowledged at EL2 and physically active.
     pub latch: u32,
     /// Level of the virtual line.
     pub line: u32,
     /// Edge-triggered, not level-sensitive.
     pub edge: u32,
-    /// Taken and not ended; as of the holder's last exit if listed.
+    /// Active; as of the last exit of the holder if listed.
     pub active: u32,
     /// In a list register of its holder.
     pub listed: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    /// Group 1 from the start, as no guest here has a secure side that would set this up.
+    /// Initially in Group 1, as no guest has a secure state that would configure the group.
     const fn new(present: u32, edge: u32, route: u8) -> Self {
         Self {
             present,
@@ -67,7 +67,7 @@ impl Bank {
         }
     }
 
-    /// The SGIs and PPIs of a vCPU: SGIs always exist and are edge-triggered (section 4.1).
+    /// The SGIs and PPIs of a vCPU. SGIs always exist and are edge-triggered (section 4.1).
     pub const fn private(vcpu: u8) -> Self {
         Self::new(SGIS, SGIS, vcpu)
     }
@@ -77,9 +77,9 @@ impl Bank {
         Self::new(0, 0, 0)
     }
 
-    /// Back to the state of power-on, keeping what was given to the VM.
+    /// Resets to the state after power-on. Interrupts stay assigned to the VM.
     pub fn reset(&mut self, edge: u32, route: u8) {
-        // Field by field: a bank is large to be moved.
+        // Field by field, to avoid the move of a large value.
         self.group = u32::MAX;
         self.enabled = 0;
         self.latch = 0;
@@ -99,15 +99,15 @@ impl Bank {
         self.latch | self.line & !self.edge
     }
 
-    /// What may be in a list register, of the bank whose first interrupt is `first`: a template may
-    /// have put private ones of the hardware there.
+    /// Interrupts that may be in a list register, for the bank of `first`: those listed, and private ones
+    /// backed by hardware, which the template may have injected.
     #[inline]
     pub fn maybe_listed(&self, first: u32) -> u32 {
         self.listed | if first < PRIVATE { self.hardware } else { 0 }
     }
 
-    /// Interrupts a vCPU may have to hold, of those in groups that are `forwarded`: to be taken
-    /// (first), or taken (second).
+    /// Interrupts in memory that a vCPU may have to list: pending and enabled ones of `forwarded` groups
+    /// (first), and active ones (second).
     #[inline]
     pub fn candidates(&self, forwarded: Forwarded) -> (u32, u32) {
         let here = !self.listed;
@@ -123,7 +123,7 @@ impl Bank {
         self.priority[bit as usize % 32]
     }
 
-    /// Whether an interrupt is the VM's and this would be another priority.
+    /// Whether the VM owns the interrupt and `priority` differs from its priority.
     #[inline]
     pub fn differs(&self, bit: u32, priority: u8) -> bool {
         self.present >> bit & 1 != 0 && self.priority(bit) != priority & PRIORITY_BITS
@@ -144,7 +144,7 @@ impl Bank {
         self.route[bit as usize % 32] = vcpu;
     }
 
-    /// The vCPU that has the interrupt, or would get it.
+    /// The vCPU that holds the interrupt, or else its target.
     #[inline]
     pub fn owner(&self, bit: u32) -> u8 {
         if (self.listed | self.active) >> bit & 1 != 0 {
@@ -154,8 +154,8 @@ impl Bank {
         }
     }
 
-    /// The owners of these interrupts, one bit each; of several, perhaps others as well: to look each
-    /// of them up takes longer than to tell somebody in vain.
+    /// The owners of these interrupts, one bit each. For more than [`LOOKED_UP`] interrupts, all vCPUs: a
+    /// superfluous kick costs less than the lookups.
     pub fn owners(&self, word: u32) -> u32 {
         let mut owners = 0;
         for (number, bit) in bits(word).enumerate() {
@@ -167,7 +167,7 @@ impl Bank {
         owners
     }
 
-    /// Makes an interrupt active, if it was not on the vCPU it is routed to.
+    /// Activates an interrupt, on its target unless it is active already.
     pub fn activate(&mut self, bit: u32) {
         if self.active >> bit & 1 == 0 {
             self.holder[bit as usize % 32] = self.route(bit);
@@ -175,8 +175,7 @@ impl Bank {
         self.active |= 1 << bit;
     }
 
-    /// In which state an interrupt would be listed by `vcpu`, of those that are `ready` to be
-    /// taken or `active` ones.
+    /// The state in which `vcpu` lists an interrupt, given the `ready` (pending) and `active` ones.
     #[inline]
     pub fn state(&self, bit: u32, vcpu: u8, ready: u32, active: u32) -> State {
         let again = ready & self.edge & !self.hardware;
@@ -185,13 +184,13 @@ impl Bank {
         } else if again >> bit & 1 != 0 && self.route(bit) == vcpu {
             State::PendingActive
         } else {
-            // Hardware holds back what is active by itself. A level, or what goes elsewhere next
-            // time, is looked at again at the end.
+            // The physical GIC does not signal what is active. A level, or an interrupt with another
+            // target, is evaluated again at its end.
             State::Active
         }
     }
 
-    /// The interrupt `first + bit` moves into a list register of `vcpu`.
+    /// Moves the interrupt `first + bit` to a list register of `vcpu`. Returns the value.
     #[inline]
     pub fn list(&mut self, first: u32, bit: u32, vcpu: u8, state: State) -> ListRegister {
         let mask = 1 << bit;
@@ -216,25 +215,24 @@ impl Bank {
         }
     }
 
-    /// Whether an interrupt that is listed by this vCPU would be the next time.
+    /// Whether an interrupt is held by this vCPU and is routed to it.
     #[inline]
     pub fn stays_on(&self, bit: u32, vcpu: u8) -> bool {
         let bit = bit as usize % 32;
         self.holder[bit] == vcpu && self.route[bit] == vcpu
     }
 
-    /// The interrupt that is listed came once more and is listed where it was: as if by
-    /// [`arrive`](Self::arrive) of hardware or by its latch, and [`list`](Self::list).
+    /// Lists an ended interrupt that is pending again in the same list register, with the effect of
+    /// [`record_arrival`](Self::record_arrival) or of its latch, and [`list`](Self::list).
     #[inline]
     pub fn relist(&mut self, bit: u32) {
         let mask = 1 << bit;
-        debug_assert!(self.latch & mask == 0, "what is listed is in no latch");
+        debug_assert!(self.latch & mask == 0, "a listed interrupt is not latched");
         self.active &= !mask;
         self.from_latch |= mask;
     }
 
-    /// The interrupt comes back out of a list register of `vcpu`. False if it was not its to
-    /// hold any more.
+    /// Saves an interrupt from a list register of `vcpu`. Returns false if another vCPU holds it by now.
     pub fn unlist(&mut self, value: ListRegister, vcpu: u8, shared: bool) -> bool {
         let bit = value.intid() % 32;
         let mask = 1 << bit;
@@ -243,7 +241,7 @@ impl Bank {
             return false;
         }
         if value.is_pending() {
-            // What is not listed was injected by its template, which is as good as a latch.
+            // An interrupt that is not listed was injected by its template, which counts as a latch.
             self.latch |= if listed { self.from_latch & mask } else { mask };
         }
         self.from_latch &= !mask;
@@ -257,8 +255,8 @@ impl Bank {
         true
     }
 
-    /// A physical interrupt arrived: whatever is known of an earlier one is out of date, because
-    /// the GIC does not signal what is active.
+    /// Records the arrival of a physical interrupt. The state of an earlier one is obsolete, because the
+    /// GIC does not signal an active interrupt.
     pub fn record_arrival(&mut self, bit: u32) {
         let mask = 1 << bit;
         self.listed &= !mask;
@@ -268,7 +266,7 @@ impl Bank {
     }
 }
 
-/// A vCPU as one of a word with one bit each; nobody has none.
+/// The bit of a vCPU in a set; zero for [`NO_VCPU`].
 #[inline]
 pub(crate) const fn bit_of(vcpu: u8) -> u32 {
     match 1u32.checked_shl(vcpu as u32) {
@@ -287,7 +285,7 @@ pub(crate) struct Forwarded {
 impl Forwarded {
     pub const NONE: Self = Self { zero: 0, one: 0 };
 
-    /// What GICD_CTLR says of it in bits 0 and 1.
+    /// From bits 0 and 1 of GICD_CTLR.
     pub const fn of(control: u64) -> Self {
         Self {
             zero: (control & 1) as u32 * u32::MAX,
@@ -295,12 +293,12 @@ impl Forwarded {
         }
     }
 
-    /// These bits of GICD_CTLR.
+    /// As bits 0 and 1 of GICD_CTLR.
     pub const fn control(self) -> u64 {
         (self.zero & 1 | self.one & 2) as u64
     }
 
-    /// Of interrupts with these Group 1 bits, those forwarded.
+    /// The forwarded interrupts, given the Group 1 bits.
     #[inline]
     pub const fn mask(self, group1: u32) -> u32 {
         self.zero & !group1 | self.one & group1

@@ -1,4 +1,4 @@
-//! One interrupt more in a list register, or one less.
+//! Delivery of one interrupt to a list register, and its withdrawal.
 
 use crate::bank::Bank;
 use crate::virtual_gic::{pulse_key, row};
@@ -6,16 +6,16 @@ use crate::{Maintenance, PhysicalGic, State, VirtualGic};
 use mortise_gicd::bits;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Lists one more interrupt of this vCPU, which has become pending: the quick way if there is
-    /// room, else by a look at everything.
+    /// Delivers an interrupt that has become pending to this vCPU: into a free list register, else by a
+    /// refresh of all of them.
     #[inline]
     pub(crate) fn deliver(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) {
         self.withdraw(vcpu, intid, physical);
         self.list_pending(vcpu, intid, physical);
     }
 
-    /// The same with one that is in no list register. It stands in memory: where something more urgent
-    /// comes, the rest is postponed.
+    /// Delivers an interrupt that is in no list register. Its state is in memory, so the refresh can be
+    /// deferred if the core should yield.
     pub(crate) fn list_pending(
         &mut self,
         vcpu: usize,
@@ -52,7 +52,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Takes back one interrupt if it is in a list register of this vCPU.
+    /// Saves and empties the list register of this vCPU that holds the interrupt, if there is one.
     #[inline]
     pub(crate) fn withdraw(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) {
         let listed = self
@@ -68,8 +68,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Lists a shared hardware interrupt that came again where its last one was listed, which the
-    /// guest has ended since: the usual way. False, and nothing is done, if it is not so.
+    /// Fast path for a shared hardware interrupt that arrives again after the guest has ended the last
+    /// one: it is listed in the same list register. Returns false, without a change, in all other cases.
     #[inline]
     pub(crate) fn relist_hardware(
         &mut self,
@@ -87,15 +87,15 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         };
         let taken = bank.hardware & bank.enabled & forwarded.mask(bank.group) & bank.listed;
         let stays = taken & 1 << bit != 0 && bank.stays_on(bit, vcpu as u8);
-        // While others wait in memory, one of them may be more urgent.
+        // With a maintenance interrupt requested, a more urgent interrupt may be pending in memory.
         stays
             && lrs.maintenance == Maintenance::NONE
             && bits(lrs.used).any(|index| relist(bank, index, intid, physical))
     }
 
-    /// The same for an SGI of Group 1 that this vCPU asks for itself alone, in place of
-    /// [`send_sgi`](Self::send_sgi), if it was in list register 1: that is behind the one for
-    /// templates, where an only interrupt is.
+    /// Fast path of [`send_sgi`](Self::send_sgi) for a Group 1 SGI that this vCPU sends to itself only, if
+    /// its last one is in list register 1. That is the first list register after the one for templates, so
+    /// it holds an interrupt that is alone.
     #[inline(always)]
     pub fn relist_sgi(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) -> bool {
         let forwarded = self.forwarded;
@@ -108,44 +108,44 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             && relist(bank, 1, intid, physical)
     }
 
-    /// The same for an emulated SPI that is raised for an instant.
+    /// Fast path for a pulsed emulated SPI.
     pub(crate) fn relist_pulse(
         &mut self,
         vcpu: usize,
         intid: u32,
         physical: &mut impl PhysicalGic,
     ) -> bool {
-        let mut places = bits(self.pulse_lrs(vcpu, intid));
+        let mut candidates = bits(self.pulse_lrs(vcpu, intid));
         let Some(bank) = self.shared.get_mut(row(intid)) else {
             return false;
         };
-        let found = places.find(|&index| relist(bank, index, intid, physical));
+        let found = candidates.find(|&index| relist(bank, index, intid, physical));
         if let Some(index) = found {
             self.last_pulse = pulse_key(vcpu, index, intid);
         }
         found.is_some()
     }
 
-    /// The list registers in one of which a pulsed interrupt may be listed again once it has ended, one
-    /// bit each: the one behind the timer's, and the next, where an SGI has that.
+    /// The list registers, one bit each, in which a pulsed interrupt may be listed again after its end:
+    /// the first after the timer's, and the second, if an SGI uses the first.
     fn pulse_lrs(&self, vcpu: usize, intid: u32) -> u32 {
         let (Some(lrs), Some(bank)) = (self.lrs.get(vcpu), self.shared.get(row(intid))) else {
             return 0;
         };
         let bit = intid % 32;
         let taken = bank.enabled & self.forwarded.mask(bank.group) & bank.listed;
-        let alone = taken & !(bank.hardware | bank.latch | bank.line);
-        // While others wait in memory, one of them may be more urgent.
+        let exclusive = taken & !(bank.hardware | bank.latch | bank.line);
+        // With a maintenance interrupt requested, a more urgent interrupt may be pending in memory.
         let quiet = lrs.maintenance == Maintenance::NONE;
-        if alone >> bit & 1 != 0 && bank.stays_on(bit, vcpu as u8) && quiet {
+        if exclusive >> bit & 1 != 0 && bank.stays_on(bit, vcpu as u8) && quiet {
             lrs.used & 0b110
         } else {
             0
         }
     }
 
-    /// The same if it was the last time too and nothing else was done since, so that all stands in
-    /// memory as it is to be.
+    /// Fast path for the pulsed SPI that was listed again last, with no other operation since: its state
+    /// in memory is already right.
     #[inline(always)]
     pub(crate) fn relist_last_pulse(
         &mut self,
@@ -159,12 +159,12 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             [1, 2]
                 .iter()
                 .all(|&index| !same(index) || self.pulse_lrs(vcpu, intid) >> index & 1 != 0),
-            "what was done is forgotten"
+            "other operations reset it"
         );
         same(1) && pend_if_free(1, physical) || same(2) && pend_if_free(2, physical)
     }
 
-    /// A list register that is empty now, unless interrupts wait for one in memory.
+    /// An empty list register, or `None` if there is none or interrupts in memory wait for one.
     #[inline]
     fn free_lr(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) -> Option<u32> {
         let lrs = self.lrs.get(vcpu)?;
@@ -182,7 +182,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     }
 }
 
-/// Makes the interrupt of this list register pending, if the guest has ended it.
+/// Sets the interrupt of this list register pending, if the guest has ended it.
 #[inline(always)]
 fn pend_if_free(index: usize, physical: &mut impl PhysicalGic) -> bool {
     let last = physical.read_lr(index);
@@ -192,14 +192,14 @@ fn pend_if_free(index: usize, physical: &mut impl PhysicalGic) -> bool {
     last.is_free()
 }
 
-/// Lists an interrupt in this list register, if its last one is there and the guest has ended that.
+/// Lists an interrupt again in this list register, if the guest has ended its last one there.
 #[inline(always)]
 fn relist(bank: &mut Bank, index: u32, intid: u32, physical: &mut impl PhysicalGic) -> bool {
     let last = physical.read_lr(index as usize);
     let found = last.intid() == intid && last.is_free();
     if found {
         bank.relist(intid % 32);
-        // How urgent it is another vCPU may have changed, whose word of it is on its way.
+        // Another vCPU may have changed its priority; the kick for that is outstanding.
         physical.write_lr(index as usize, last.with_state(State::Pending));
     }
     found

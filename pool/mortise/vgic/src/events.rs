@@ -1,4 +1,4 @@
-//! What makes interrupts pending, but for a guest's writes.
+//! Events that pend interrupts: physical interrupts, lines, pulses, SGIs.
 
 use crate::bank::NO_VCPU;
 use crate::virtual_gic::row;
@@ -6,8 +6,8 @@ use crate::{PhysicalGic, VirtualGic};
 use mortise_gicd::{SgiRequest, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Injects a physical interrupt that this core acknowledged and whose priority it dropped;
-    /// the guest's end of interrupt deactivates it. False if the VM does not own it.
+    /// Injects a physical interrupt that this core has acknowledged, with its priority dropped. The
+    /// guest's end of interrupt deactivates it. Returns false if the VM does not own it.
     pub fn inject_hardware(
         &mut self,
         vcpu: usize,
@@ -17,7 +17,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         self.relist_hardware(vcpu, intid, physical) || self.inject_slow(vcpu, intid, physical)
     }
 
-    /// The general way.
+    /// Slow path of [`inject_hardware`](Self::inject_hardware).
     #[cold]
     #[inline(never)]
     fn inject_slow(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) -> bool {
@@ -34,8 +34,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             return false;
         }
         if bank.listed & mask != 0 && !deferred {
-            // First the past: an earlier one of the same INTID may still be listed here, as ended. Where
-            // something goes first, it is taken back with all the others.
+            // The last one of this INTID may still be listed here, as ended: save that first. If the core
+            // should yield, the deferred refresh saves it with all others.
             deferred = physical.should_yield();
             if !deferred {
                 self.withdraw(vcpu, intid, physical);
@@ -58,8 +58,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// The line of an emulated device rose or fell. `vcpu` says whose interrupt it is if it is a
-    /// PPI. May kick any vCPU, that of this core among them.
+    /// Sets the level of an emulated device's line; `vcpu` selects the bank of a PPI. May kick any vCPU,
+    /// including that of this core.
     pub fn set_line(
         &mut self,
         vcpu: usize,
@@ -79,26 +79,25 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         if high {
             bank.latch |= bank.edge & mask;
         }
-        // A level that moves while listed changes what the list register should say.
+        // A level that changes while listed changes the list register.
         let edge_fell = bank.edge & mask != 0 && !high;
         let affected = bank.listed | if high { bank.enabled } else { 0 };
         let owner = bank.owner(intid % 32);
-        let told = affected & mask != 0 && !edge_fell && owner != NO_VCPU;
+        let notifies = affected & mask != 0 && !edge_fell && owner != NO_VCPU;
         self.mark_busy(intid);
-        if told {
+        if notifies {
             physical.kick(owner.into());
         }
     }
 
-    /// An emulated device raised an SPI for an instant, as a doorbell does. May kick any vCPU, that
-    /// of this core among them.
+    /// Pulses an emulated SPI, as a doorbell does. May kick any vCPU, including that of this core.
     pub fn pulse(&mut self, intid: u32, physical: &mut impl PhysicalGic) {
         if let Some(owner) = self.latch_pulse(intid) {
             physical.kick(owner);
         }
     }
 
-    /// Makes an emulated SPI pending in memory; the vCPU that is to hear of that.
+    /// Latches an emulated SPI as pending in memory. Returns the vCPU to notify.
     fn latch_pulse(&mut self, intid: u32) -> Option<usize> {
         self.last_pulse = 0;
         let mask = 1 << (intid % 32);
@@ -113,7 +112,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         (enabled && owner != NO_VCPU).then_some(owner.into())
     }
 
-    /// The same on the core of `vcpu`, whose list registers are right when this returns. Never kicks it.
+    /// Pulses an emulated SPI on the core of `vcpu`, and brings the list registers of this core up to date.
+    /// Never kicks `vcpu`.
     #[inline(always)]
     pub fn pulse_local(&mut self, vcpu: usize, intid: u32, physical: &mut impl PhysicalGic) {
         if !self.relist_last_pulse(vcpu, intid, physical) {
@@ -134,8 +134,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Sends the SGI a guest asked for by ICC_SGI1R_EL1 (`group1`), or by ICC_SGI0R_EL1 or
-    /// ICC_ASGI1R_EL1, which reach only those in Group 0 (section 12.1.10).
+    /// Sends the SGI that a guest requested by ICC_SGI1R_EL1 (`group1`), or by ICC_SGI0R_EL1 or
+    /// ICC_ASGI1R_EL1, which pend it only where it is in Group 0 (section 12.1.10).
     pub fn send_sgi(
         &mut self,
         vcpu: usize,
@@ -163,14 +163,14 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         if targets == 1 << vcpu {
             self.deliver(vcpu, request.intid(), physical);
         } else {
-            let one = targets & targets.wrapping_sub(1) == 0;
-            let deferred = (physical.should_yield() || !one) && physical.defer_refresh();
+            let single = targets & targets.wrapping_sub(1) == 0;
+            let deferred = (physical.should_yield() || !single) && physical.defer_refresh();
             self.notify(vcpu, targets, deferred, physical);
         }
     }
 
-    /// Lets vCPUs know of a change: this core's before it goes on, the others by a kick; all that
-    /// `later`, if a refresh is postponed.
+    /// Notifies vCPUs of a change: refreshes the list registers of this core, and kicks the others. With
+    /// `deferred`, a refresh is deferred already and does both.
     #[inline]
     pub(crate) fn notify(
         &mut self,

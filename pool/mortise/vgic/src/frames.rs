@@ -1,4 +1,5 @@
-//! Accesses to the frames: identification, control, routing; the rest is in [`crate::registers`].
+//! Emulated accesses to the frames: identification, control, routing. Registers with a field per
+//! interrupt are in [`crate::registers`].
 
 use crate::bank::{Forwarded, NO_VCPU};
 use crate::{Access, Frame, Operation, PhysicalGic, VirtualGic};
@@ -8,10 +9,11 @@ use mortise_gicd::{
 };
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Answers an access of `vcpu` to a frame: the value read, or 0 for a write. What the
-    /// architecture does not define reads as zero and ignores writes. Nothing if something more
-    /// urgent came, which is always before what cannot be done twice: the guest is to make the access
-    /// again.
+    /// Emulates an access of `vcpu` to a frame. Returns the value read, or 0 for a write. Registers that
+    /// the architecture does not define read as zero and ignore writes.
+    ///
+    /// Returns `None` if the core should yield: the guest must repeat the access. That happens only before
+    /// effects that must not be repeated.
     #[inline]
     pub fn access(
         &mut self,
@@ -20,7 +22,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         physical: &mut impl PhysicalGic,
     ) -> Option<u64> {
         self.last_pulse = 0;
-        // Whose private registers these are; any vCPU of the VM may access them.
+        // The vCPU of the frame. Any vCPU of the VM may access it.
         let frame_vcpu = match access.frame {
             Frame::Distributor => vcpu,
             Frame::Redistributor(frame_vcpu) | Frame::Sgi(frame_vcpu) => frame_vcpu,
@@ -64,13 +66,13 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             }
             Register::Implementer => IMPLEMENTER,
             Register::Peripheral2 => PIDR2_GICV3,
-            // No LPIs, and no write is ever outstanding.
+            // No LPIs, and no write is ever pending.
             Register::RedistributorControl | Register::Reserved => 0,
         };
         Some(value)
     }
 
-    /// False if the guest is to write again.
+    /// Returns false if the guest must repeat the write.
     #[inline]
     fn write(
         &mut self,
@@ -169,7 +171,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Calls `f` with each of these interrupts that hardware backs, and the vCPU it concerns.
+    /// Calls `f` with each of these interrupts that is backed by hardware, and its target vCPU.
     pub(crate) fn each_hardware(
         &self,
         frame_vcpu: usize,

@@ -1,47 +1,49 @@
 //! Virtual GICv3 for VMs that share their CPUs' interrupts with the hypervisor.
 //!
-//! Physical interrupts come to EL2 (`HCR_EL2.IMO = FMO = 1`) and reach the guest through list
-//! registers. The guest's own CPU interface is virtual and needs no help; its distributor and
-//! redistributor frames are absent from stage 2 and answered by [`VirtualGic::access`].
+//! Physical interrupts are taken to EL2 (`HCR_EL2.IMO = FMO = 1`) and reach the guest through list
+//! registers. The guest uses the virtual CPU interface without exits. Its distributor and redistributor
+//! frames are absent from stage 2 and emulated by [`VirtualGic::access`].
 //!
 //! An interrupt of a VM is either *virtual* (SGIs, emulated devices: [`VirtualGic::set_line`]) or
 //! *backed by hardware* (the virtual timer, devices passed through: [`VirtualGic::inject_hardware`]).
 //! The guest's end of interrupt deactivates the latter in the physical GIC without an exit.
 //!
-//! # How to drive it
+//! # Usage
 //!
-//! One `VirtualGic` per VM, behind the VM's lock. Every call names the vCPU on whose core it runs and
-//! lends a [`PhysicalGic`]: that core's list registers and the VM's effects on the outside. When a
-//! call returns, that core's list registers are right; vCPUs on other cores that have something new
-//! to take or to give back were [kicked](PhysicalGic::kick) and call [`VirtualGic::refresh`]. On a core that
-//! is shared a call goes back early if somebody more urgent waits: an access is made again, and what
-//! list registers are still to be told is [postponed](PhysicalGic::postpone).
+//! Each VM has one `VirtualGic`, protected by a lock of the VM. Every call names the vCPU of the core it
+//! runs on and passes a [`PhysicalGic`]: the list registers of that core, and the physical interrupts.
+//! When a call returns, the list registers of that core are up to date; vCPUs on other cores with a
+//! change of pending or active interrupts have been [kicked](PhysicalGic::kick) and call
+//! [`VirtualGic::refresh_lrs`]. On a shared core a call returns early if the core
+//! [should yield](PhysicalGic::should_yield) to a more urgent vCPU: the guest repeats the access, and the
+//! update of the list registers is [deferred](PhysicalGic::defer_refresh).
 //!
 //! | event at EL2 | call |
 //! |---|---|
 //! | data abort in a GIC frame | [`access`](VirtualGic::access) |
 //! | trapped write to `ICC_SGI1R_EL1` | [`send_sgi`](VirtualGic::send_sgi) |
 //! | interrupt of this VM acknowledged, priority dropped (EOImode 1) | [`inject_hardware`](VirtualGic::inject_hardware) |
-//! | the line of an emulated device moved | [`set_line`](VirtualGic::set_line) |
-//! | kick, or maintenance interrupt | [`refresh`](VirtualGic::refresh) |
+//! | change of an emulated device's line | [`set_line`](VirtualGic::set_line) |
+//! | kick, or maintenance interrupt | [`refresh_lrs`](VirtualGic::refresh_lrs) |
 //! | `CPU_OFF`; VM restart | [`reset_vcpu`](VirtualGic::reset_vcpu); [`reset`](VirtualGic::reset) |
 //!
-//! A pinned vCPU's timer needs neither the lock nor this library: [`PhysicalGic::set_template`] hands
-//! out a value; while list register 0 is free, writing it there is all. List register 0 is kept for
-//! this; what was put there is found at the next call.
+//! The timer of a pinned vCPU needs neither the lock nor a call: [`PhysicalGic::set_template`] publishes
+//! a list register value, which is written to list register 0 while that is free. List register 0 is
+//! reserved for this; the next call accounts for what was written there.
 //!
 //! # Guarantees
 //!
 //! * vCPU `i` has the affinity 0.0.0.i: the caller sets `VMPIDR_EL2` so.
-//! * No interrupt is lost, none delivered twice. What finds no list register waits, and a
-//!   maintenance interrupt is asked for; the most urgent pending one is always in a list register.
-//! * The guest moves only interrupts that were given to its VM; for all others, and all vCPUs
-//!   beyond its number, registers read as zero and ignore writes.
-//! * Nothing panics, nothing is allocated; loops are over set bits, never over a zero write.
+//! * No interrupt is lost, none is delivered twice. An interrupt without a list register stays pending
+//!   in memory, and a maintenance interrupt is requested; the most urgent pending interrupt is always in
+//!   a list register.
+//! * The guest controls only interrupts that are assigned to its VM. The registers of all other
+//!   interrupts, and of vCPUs beyond their number, read as zero and ignore writes.
+//! * Nothing panics, nothing is allocated. Loops are over set bits; a write of zero has no loop.
 //!
-//! What a guest reads about pending and active interrupts now in *another* core's list registers
-//! is as of that core's last exit, and clearing them there has no effect; the architecture's only
-//! users of this are debuggers and power management.
+//! The pending and active state of an interrupt in the list registers of *another* core reads as of the
+//! last exit of that core, and clearing it there has no effect. Only debuggers and power management
+//! depend on this in the architecture.
 //!
 //! # Example
 //!

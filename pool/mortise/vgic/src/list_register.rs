@@ -1,19 +1,19 @@
-//! List registers as values.
+//! List register values.
 
-/// `ICH_LR<n>_EL2`: one interrupt on its way into a vCPU (section 12.4.6).
+/// A value of `ICH_LR<n>_EL2`, which holds one virtual interrupt (section 12.4.6).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListRegister(u64);
 
 /// The state of the interrupt in a list register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not in the list register: it may be used for another.
+    /// Inactive: the list register is free.
     Invalid,
-    /// To be taken.
+    /// Pending.
     Pending,
-    /// Taken, not yet ended.
+    /// Active.
     Active,
-    /// Taken, and to be taken once more. Only for interrupts without hardware.
+    /// Active and pending. Only for interrupts that are not backed by hardware.
     PendingActive,
 }
 
@@ -27,7 +27,7 @@ impl ListRegister {
     const GROUP1: u64 = 1 << 60;
     const PRIORITY_SHIFT: u32 = 48;
     const PHYSICAL_SHIFT: u32 = 32;
-    /// With HW = 0, bit 41 asks for a maintenance interrupt when the guest ends this one.
+    /// With HW = 0, bit 41 (EOI) requests a maintenance interrupt when the guest ends this interrupt.
     const EOI_MAINTENANCE: u64 = 1 << 41;
 
     /// A virtual interrupt in Group 1 or 0.
@@ -40,7 +40,7 @@ impl ListRegister {
         )
     }
 
-    /// The same, bound to the physical interrupt of this INTID: its end deactivates that one.
+    /// The same, bound to the physical interrupt of this INTID, which its end deactivates.
     #[inline]
     #[must_use]
     pub const fn with_hardware(self, physical: u32) -> Self {
@@ -68,21 +68,21 @@ impl ListRegister {
         self.0
     }
 
-    /// Whether an interrupt may be written here: nothing pending, nothing active.
+    /// Whether the list register is free: neither pending nor active.
     #[inline]
     #[must_use]
     pub const fn is_free(self) -> bool {
         self.0 & (Self::PENDING | Self::ACTIVE) == 0
     }
 
-    /// Whether the interrupt is still to be taken.
+    /// Whether the interrupt is pending.
     #[inline]
     #[must_use]
     pub const fn is_pending(self) -> bool {
         self.0 & Self::PENDING != 0
     }
 
-    /// Whether the interrupt was taken and not ended.
+    /// Whether the interrupt is active.
     #[inline]
     #[must_use]
     pub const fn is_active(self) -> bool {
@@ -198,7 +198,7 @@ mod tests {
             assert!(value.is_group1() && !value.is_hardware() && !value.has_eoi_maintenance());
             assert_eq!(value.is_free(), state == State::Invalid);
             assert_eq!(value.with_state(State::Active).state(), State::Active);
-            // A physical INTID may have the bit that means an end notice otherwise.
+            // A physical INTID may contain the bit of EOI.
             let hardware = value.with_hardware(0x200 | 40);
             assert!(hardware.is_hardware() && !hardware.has_eoi_maintenance());
             assert_eq!(hardware.physical_intid(), 0x228);

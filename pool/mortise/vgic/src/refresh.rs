@@ -1,8 +1,9 @@
-//! List registers as they are to be, in steps.
+//! Save, flush and refresh of list registers, in preemptible steps.
 //!
-//! On a core that is shared somebody more urgent may wait. So there is a look after each list
-//! register, and what is not done is [postponed](PhysicalGic::postpone): it begins again, with what has
-//! come back to memory staying there. Each time something else was served, so that it comes through.
+//! On a shared core a more urgent vCPU may become ready. So each step checks whether the core
+//! [should yield](PhysicalGic::should_yield), and the rest is
+//! [deferred](PhysicalGic::defer_refresh). The deferred refresh starts again; interrupts that were saved
+//! to memory stay there. It makes progress, because each interruption served a more urgent event.
 
 use crate::bank::{Bank, NO_VCPU};
 use crate::select::{Candidate, Selection};
@@ -10,9 +11,8 @@ use crate::{ListRegister, Maintenance, PhysicalGic, State, VirtualGic};
 use mortise_gicd::{PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Brings the list registers of this core's vCPU up to date: after a kick, a maintenance
-    /// interrupt, or before its first entry. What something more urgent does not leave the time for
-    /// is postponed.
+    /// Brings the list registers of the vCPU of this core up to date: after a kick, a maintenance
+    /// interrupt, or before its first guest entry. If the core should yield, the rest is deferred.
     pub fn refresh_lrs(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) {
         let done = self.send_deferred_kicks(vcpu, physical)
             && self.save_lrs(vcpu, physical)
@@ -23,14 +23,14 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// The same before this core's vCPU goes on: at once, if nobody may have to wait for it.
+    /// Defers a refresh to the next guest entry; on a core that is not shared, refreshes at once.
     pub(crate) fn refresh_or_defer(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) {
         if !physical.defer_refresh() {
             self.refresh_lrs(vcpu, physical);
         }
     }
 
-    /// Kicks whom this vCPU has news for, one by one; whether that is done.
+    /// Sends the deferred kicks of this vCPU one by one. Returns false if the core should yield.
     pub(crate) fn send_deferred_kicks(
         &mut self,
         vcpu: usize,
@@ -50,9 +50,9 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Takes back what is in the list registers, leaving them empty. An interrupt that has been
-    /// routed elsewhere meanwhile is passed on. Whether that is done: if something more urgent came,
-    /// it is to be called again.
+    /// Saves the list registers to memory and empties them. A pending interrupt that has been routed to
+    /// another vCPU meanwhile is forwarded to it. Returns false if the core should yield: then call it
+    /// again.
     pub fn save_lrs(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) -> bool {
         self.last_pulse = 0;
         if vcpu >= self.vcpus {
@@ -62,7 +62,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             return true;
         };
         if lrs.maintenance != Maintenance::NONE {
-            // Empty list registers would raise it all the while.
+            // Empty list registers would keep the maintenance interrupt asserted.
             lrs.maintenance = Maintenance::NONE;
             lrs.templates_stale = true;
             physical.set_maintenance(Maintenance::NONE);
@@ -74,13 +74,14 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         if active_unlisted && (!self.end_unlisted(vcpu, physical) || physical.should_yield()) {
             return false;
         }
-        // A template may have filled list register 0, with news of what is ended in another: last.
+        // List register 0 last: a template may have been written to it although an earlier interrupt of
+        // the same INTID is in another list register, as ended.
         let used = self.lrs.get(vcpu).map_or(0, |lrs| lrs.used & !1);
         bits(used).all(|index| self.save_and_free_lr(vcpu, index, physical))
             && self.save_and_free_lr(vcpu, 0, physical)
     }
 
-    /// Takes back what is in one list register; false if something more urgent came.
+    /// Saves one list register and marks it free. Returns false if the core should yield.
     #[inline]
     fn save_and_free_lr(
         &mut self,
@@ -95,7 +96,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         !physical.should_yield()
     }
 
-    /// Takes back what is in one list register, leaving it empty.
+    /// Saves one list register to memory and empties it.
     #[inline]
     pub(crate) fn save_lr(&mut self, vcpu: usize, index: usize, physical: &mut impl PhysicalGic) {
         self.last_pulse = 0;
@@ -112,7 +113,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         if bank.unlist(value, vcpu as u8, intid >= PRIVATE) && intid >= PRIVATE {
             let (bit, mask) = (intid % 32, 1 << (intid % 32));
             let (ready, _) = bank.candidates(forwarded);
-            // It may be another's by now.
+            // It may have another target by now.
             let owner = bank.owner(bit);
             let moved = ready & mask != 0 && usize::from(owner) != vcpu && owner != NO_VCPU;
             if (bank.pending() | bank.active) & mask != 0 {
@@ -124,8 +125,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Has another vCPU hear of something that came back from this one's list registers: behind what is
-    /// more urgent, if that came.
+    /// Kicks the vCPU that is the new target of an interrupt saved here, or defers the kick if the core
+    /// should yield.
     #[cold]
     fn kick_or_defer(&mut self, vcpu: usize, other: u8, physical: &mut impl PhysicalGic) {
         match self.lrs.get_mut(vcpu) {
@@ -137,7 +138,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Hands out the templates that follow from what the guest wrote; whether that is done.
+    /// Publishes the templates again if a write of the guest changed them. Returns false if the core should
+    /// yield.
     fn update_templates(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) -> bool {
         let lrs = self.lrs.get_mut(vcpu);
         let stale = lrs.is_some_and(|lrs| core::mem::take(&mut lrs.templates_stale));
@@ -147,8 +149,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         !(stale && physical.should_yield())
     }
 
-    /// Fills the list registers, which are empty, with the most urgent interrupts of this vCPU,
-    /// and asks for a maintenance interrupt if some must wait. Whether that is done.
+    /// Flushes the most urgent interrupts of this vCPU to the empty list registers, and requests a
+    /// maintenance interrupt if some do not fit. Returns false if the core should yield.
     fn flush_lrs(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) -> bool {
         if vcpu >= self.vcpus {
             return true;
@@ -179,7 +181,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         self.save_lrs(vcpu, physical) && self.flush_most_urgent(vcpu, room, physical)
     }
 
-    /// The same where there are more interrupts than list registers.
+    /// Flushes like [`flush_lrs`](Self::flush_lrs) if there are more interrupts than list registers.
     #[cold]
     fn flush_most_urgent(
         &mut self,
@@ -212,7 +214,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
             }
         }
         let active_left = selection.active_left > 0;
-        // With room for one only, underflow would be permanent.
+        // With a single list register the underflow condition would always hold.
         let wanted = Maintenance::UNDERFLOW.when(active_left && room.count_ones() > 1)
             | Maintenance::ENTRY_NOT_PRESENT.when(active_left)
             | Maintenance::NO_PENDING.when(selection.pending_left > 0);
@@ -220,7 +222,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Asks for a maintenance interrupt, or for none, and hands out what templates follow from that.
+    /// Requests a set of maintenance interrupts, and publishes the templates that depend on it.
     #[inline]
     fn request_maintenance(
         &mut self,
@@ -239,7 +241,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// The list registers to fill, one bit each.
+    /// The list registers available to this library, one bit each.
     #[inline]
     pub(crate) fn usable_lrs(&self, vcpu: usize, physical: &impl PhysicalGic) -> u32 {
         let count = physical.list_registers().clamp(1, 16);
@@ -251,9 +253,9 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Calls `f` with each interrupt that this vCPU has or would get and that is in no list
-    /// register: its bank, the bank's first INTID, its bit, and the state to list it in. Stops
-    /// when that returns false, and returns that.
+    /// Calls `f` with each pending or active interrupt of this vCPU that is in no list register: its bank,
+    /// the first INTID of the bank, its bit, and the state to list it in. Stops and returns false if `f`
+    /// returns false.
     #[inline]
     fn each_candidate(
         &mut self,
@@ -291,9 +293,9 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// The guest ended interrupts that had lost their list register: these are the most urgent
-    /// active ones, because ends come in the reverse order of their beginnings (section 4.8.2).
-    /// Whether all are accounted for.
+    /// Accounts for ends of interrupts that were in no list register (`EOIcount`). These are the most urgent
+    /// active ones, because interrupts end in the reverse order of their acknowledgement (section 4.8.2).
+    /// Returns false if the core should yield.
     #[cold]
     fn end_unlisted(&mut self, vcpu: usize, physical: &mut impl PhysicalGic) -> bool {
         if let Some(lrs) = self.lrs.get_mut(vcpu) {
@@ -317,7 +319,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Ends this one, which the guest has; if there is none, what it ended was never its.
+    /// Ends one active interrupt. With none left, the guest has ended interrupts that were never active.
     fn end_one(
         &mut self,
         vcpu: usize,
@@ -339,7 +341,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         };
         let mask = 1 << (intid % 32);
         bank.active &= !mask;
-        // Pending again, it may be another's by now.
+        // It may be pending again, with another target.
         let others = bank.owners(bank.pending() & bank.enabled & mask) & !(1 << vcpu);
         if bank.hardware & mask != 0 {
             physical.deactivate(intid, vcpu);

@@ -1,10 +1,10 @@
-//! Accesses that are answered from memory, without a look at list registers.
+//! Fast paths for accesses to enable registers, which do not involve list registers.
 
 use crate::VirtualGic;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Which of a row of shared interrupts, from 1, are enabled: what a read of these bits by
-    /// [`access`](Self::access) comes to.
+    /// The enable bits of row `row` of shared interrupts, from 1: the value that a read by
+    /// [`access`](Self::access) returns.
     #[inline(always)]
     #[must_use]
     pub fn enabled_word(&self, row: usize) -> u32 {
@@ -14,7 +14,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Whether all is as it was after a write of `value` to the bits that set or clear these.
+    /// Whether a write of `value` to the register that sets or clears these bits changes nothing.
     #[inline(always)]
     #[must_use]
     pub fn is_noop_write(&self, row: usize, sets: bool, value: u32) -> bool {

@@ -1,4 +1,4 @@
-//! Registers with a field for each of several interrupts, alike in GICD and in SGI_base.
+//! Emulated registers with a field per interrupt, common to GICD and SGI_base.
 
 use crate::bank::{NO_VCPU, bit_of};
 use crate::{PhysicalGic, VirtualGic};
@@ -13,7 +13,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         first: u32,
         physical: &mut impl PhysicalGic,
     ) -> Option<u64> {
-        // What is pending or active may be so in this core's list registers.
+        // Pending and active states may be in the list registers of this core.
         let live = !matches!(
             family,
             BitBank::Group | BitBank::SetEnable | BitBank::ClearEnable
@@ -40,7 +40,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         Some(u64::from(value))
     }
 
-    /// False if the guest is to write again.
+    /// Returns false if the guest must repeat the write.
     pub(crate) fn write_bank(
         &mut self,
         vcpu: usize,
@@ -72,7 +72,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
                     }
                     _ => (value, 0),
                 };
-                // What was done may be done again: it was not over yet.
+                // Each step may be repeated if the guest repeats the write.
                 while left != 0 {
                     if physical.should_yield() {
                         self.notify(vcpu, targets, deferred, physical);
@@ -112,8 +112,9 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Before interrupts change, of which these are in list registers or are to be: whether those are
-    /// brought up to date later. Nothing if something more urgent came, and the guest is to write again.
+    /// Prepares a change of interrupts, of which the `affected` ones are or will be in list registers.
+    /// Returns whether the refresh is deferred, or `None` if the core should yield and the guest must
+    /// repeat the write.
     #[inline]
     fn begin_change(affected: u32, physical: &mut impl PhysicalGic) -> Option<bool> {
         if physical.should_yield() {
@@ -144,7 +145,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Lets the owners of interrupts know that these have changed, of the bank of `first`.
+    /// Notifies the vCPUs that own the changed interrupts of the bank of `first`.
     #[inline]
     fn notify_owners(
         &mut self,
@@ -187,11 +188,11 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         };
         let affected = match (enabled, first < PRIVATE) {
             (true, false) => bank.pending(),
-            // The template follows.
+            // The template depends on the enable bit.
             (true, true) => bank.pending() | bank.hardware,
             (false, _) => bank.maybe_listed(first),
         };
-        // That may be done twice: what arrives meanwhile, or does not, is as memory has it.
+        // May be repeated: memory decides on interrupts that arrive meanwhile.
         for bit in bits(changed & bank.hardware) {
             let intid = first + bit;
             if physical.should_yield() {
@@ -210,7 +211,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// What hardware backs becomes pending there, and comes back as an interrupt: this is of the rest.
+    /// Pends interrupts that are not backed by hardware. Those that are pend in the physical GIC and arrive
+    /// from there.
     fn set_pending(&mut self, frame_vcpu: usize, first: u32, value: u32) -> u32 {
         let Some(bank) = self.bank_mut(frame_vcpu, first) else {
             return 0;
@@ -221,7 +223,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         owners
     }
 
-    /// False, and it is as it was, if something goes first.
+    /// Returns false, without a change in memory, if the core should yield.
     fn clear_pending(
         &mut self,
         frame_vcpu: usize,
@@ -250,14 +252,14 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Only for an interrupt without hardware: another's active state is the physical one, and
-    /// nothing but saving and restoring a whole machine sets it.
+    /// Only for an interrupt that is not backed by hardware: the active state of the others is physical,
+    /// and only the restore of a suspended machine sets it.
     fn set_active(&mut self, frame_vcpu: usize, first: u32, bit: u32) -> u32 {
         let Some(bank) = self.bank_mut(frame_vcpu, first) else {
             return 0;
         };
         let mask = 1 << bit;
-        // Active on nobody could never end.
+        // An active interrupt without a target could never end.
         if (bank.hardware | bank.listed) & mask != 0 || bank.route(bit) == NO_VCPU {
             return 0;
         }
@@ -302,7 +304,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         })
     }
 
-    /// False if the guest is to write again.
+    /// Returns false if the guest must repeat the write.
     pub(crate) fn write_priority(
         &mut self,
         vcpu: usize,
@@ -341,7 +343,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         u64::from(spread(bank.edge >> (first % 32) & 0xffff) << 1)
     }
 
-    /// One by one; false if the guest is to write again, for what has not changed by then.
+    /// Changes the triggers one by one. Returns false if the guest must repeat the write, which then changes
+    /// the remaining ones.
     pub(crate) fn write_configuration(
         &mut self,
         frame_vcpu: usize,
@@ -378,7 +381,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     }
 }
 
-/// The lower half of a word, each bit where two are for it, in the lower one.
+/// Spreads bits 15 to 0 to the even bits of a word.
 const fn spread(half: u32) -> u32 {
     let bytes = (half | half << 8) & 0x00ff_00ff;
     let nibbles = (bytes | bytes << 4) & 0x0f0f_0f0f;
@@ -386,7 +389,7 @@ const fn spread(half: u32) -> u32 {
     (pairs | pairs << 1) & 0x5555_5555
 }
 
-/// What [`spread`] was given, from its word; the other bits do not count.
+/// Inverse of [`spread`]; the odd bits are ignored.
 const fn gathered(word: u32) -> u32 {
     let bits = word & 0x5555_5555;
     let pairs = (bits | bits >> 1) & 0x3333_3333;

@@ -1,4 +1,4 @@
-//! Back to the beginning: a vCPU, or the whole VM.
+//! Reset of a vCPU, or of the whole virtual GIC, in resumable steps.
 
 use crate::bank::{Forwarded, SGIS};
 use crate::virtual_gic::LrState;
@@ -8,22 +8,23 @@ use mortise_gicd::{PRIVATE, bits};
 /// Interrupts of a bank.
 const BITS: usize = u32::BITS as usize;
 
-/// Steps of a bank's way back: [`QUIET`] kinds of them for each interrupt, the bank itself, and what
-/// follows from that for each interrupt.
+/// Steps to reset a bank: [`QUIET`] kinds for each interrupt, one for the bank in memory, and one that
+/// publishes the result for each interrupt.
 const STEPS: usize = BITS * (QUIET + 2);
 
-/// Kinds of steps that have an interrupt be quiet.
+/// Kinds of steps that quiesce a physical interrupt.
 const QUIET: usize = 4;
 
-/// Steps of a vCPU's way back before those of its bank.
+/// Steps to reset a vCPU before those of its bank.
 const BEFORE: usize = 3;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Puts this core's vCPU into the state of a CPU that was powered on: empty list registers,
-    /// private interrupts disabled. Shared ones it had taken are taken no more; those it was still
-    /// to take stay pending. For `CPU_OFF`, and on each core before a restarted VM runs.
+    /// Resets the vCPU of this core to the state of a CPU after power-on: empty list registers, private
+    /// interrupts disabled. Shared interrupts that are active on it are deactivated; pending ones stay
+    /// pending. For `CPU_OFF`, and on each core before a restarted VM runs.
     ///
-    /// Part by part, from 0, all on the vCPU's core while the vCPU does not run; what follows.
+    /// Resumable, in steps from 0, all on the core of the vCPU while it does not run. Returns the next
+    /// step.
     pub fn reset_vcpu(
         &mut self,
         vcpu: usize,
@@ -62,7 +63,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         (step_index + 1 < BEFORE + STEPS + ROWS).then_some(step_index + 1)
     }
 
-    /// Has a vCPU have taken one interrupt of a row of shared ones less; whether there was one.
+    /// Deactivates one interrupt of a row of shared ones that is active on a vCPU. Returns false if there is
+    /// none.
     fn drop_active(&mut self, vcpu: usize, row: usize, physical: &mut impl PhysicalGic) -> bool {
         let Some(bank) = self.shared.get_mut(row) else {
             return false;
@@ -81,11 +83,11 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         true
     }
 
-    /// Puts the whole interrupt controller into the state of power-on, with every vCPU stopped.
-    /// Interrupts stay given to the VM. Each vCPU passes through
-    /// [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs again.
+    /// Resets the whole virtual GIC to the state after power-on, with every vCPU stopped. Interrupts stay
+    /// assigned to the VM. Each vCPU calls [`reset_vcpu`](Self::reset_vcpu) on its own core before it runs
+    /// again.
     ///
-    /// Part by part, from 0; what follows.
+    /// Resumable, in steps from 0. Returns the next step.
     pub fn reset(&mut self, step_index: usize, physical: &mut impl PhysicalGic) -> Option<usize> {
         self.last_pulse = 0;
         let Some(step_index) = step_index.checked_sub(1) else {
@@ -107,10 +109,11 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Does a step of taking a bank back; which follows. No physical interrupt of it stays enabled,
-    /// pending or active on the guest's behalf. All are disabled, as the guest may have been about to
-    /// enable any, and deactivated, as a list register of another core
-    /// may have held any.
+    /// Performs one step of the reset of a bank. Returns the next step.
+    ///
+    /// No physical interrupt of the bank stays enabled, pending or active on behalf of the guest. All are
+    /// disabled, as the guest may have been enabling any of them, and deactivated, as any may have been in
+    /// a list register of another core.
     fn reset_bank(
         &mut self,
         vcpu: usize,
@@ -124,7 +127,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
         let (kind, from) = (step / BITS, step % BITS);
         let word = match kind {
-            // At power-on all that hardware backs is level-sensitive.
+            // After power-on all interrupts backed by hardware are level-sensitive.
             1 => bank.edge,
             QUIET => {
                 self.reset_bits(vcpu, first);
@@ -151,7 +154,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         (next < STEPS).then_some(next)
     }
 
-    /// Puts what stands of a bank in memory into its first state.
+    /// Resets a bank in memory.
     fn reset_bits(&mut self, vcpu: usize, first: u32) {
         if first >= PRIVATE {
             if let Some(bank) = self.shared.get_mut((first / PRIVATE) as usize - 1) {

@@ -1,9 +1,9 @@
-//! The choice of interrupts for too few list registers.
+//! Selection of the most urgent interrupts if there are too few list registers.
 
-/// An interrupt that wants a list register; the lesser is the more urgent.
+/// An interrupt to be listed; the smaller is the more urgent.
 ///
-/// At one priority, what is active comes before what is pending, because the latter cannot
-/// preempt it; then the lower INTID comes first, as in the physical GIC of QEMU.
+/// At equal priority an active interrupt precedes a pending one, which cannot preempt it; then the lower
+/// INTID precedes, as in the physical GIC of QEMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate(u32);
 
@@ -27,15 +27,15 @@ impl Candidate {
     }
 }
 
-/// The most urgent claims, as many as there are list registers, in no order: the virtual CPU
-/// interface finds the first by itself.
+/// The most urgent candidates, as many as there are list registers. They are unordered, as the virtual
+/// CPU interface finds the highest priority.
 pub(crate) struct Selection {
     chosen: [Candidate; 16],
     len: usize,
     capacity: usize,
-    /// The most urgent pending claim that found no place.
+    /// The most urgent pending candidate that was not selected.
     next_pending: Option<Candidate>,
-    /// How many pending and active claims found no place.
+    /// Numbers of pending and active candidates that were not selected.
     pub pending_left: usize,
     pub active_left: usize,
 }
@@ -56,28 +56,28 @@ impl Selection {
     #[inline]
     pub fn offer(&mut self, candidate: Candidate) {
         match self.chosen.get_mut(self.len) {
-            Some(place) if self.len < self.capacity => {
-                *place = candidate;
+            Some(slot) if self.len < self.capacity => {
+                *slot = candidate;
                 self.len += 1;
             }
             _ => self.displace(candidate),
         }
     }
 
-    /// Those chosen so far. The bound is one the compiler knows, so that nothing is left to check.
+    /// The candidates selected so far. The compiler knows the bound, so no check remains.
     #[inline]
     fn chosen(&mut self) -> &mut [Candidate] {
         let len = self.len.min(self.chosen.len());
         &mut self.chosen[..len]
     }
 
-    /// The least urgent of the chosen and this one goes.
+    /// Drops the least urgent of the selected candidates and this one.
     #[cold]
     fn displace(&mut self, candidate: Candidate) {
         let mut out = candidate;
-        for place in self.chosen() {
-            if *place > out {
-                core::mem::swap(place, &mut out);
+        for slot in self.chosen() {
+            if *slot > out {
+                core::mem::swap(slot, &mut out);
             }
         }
         if out.is_pending() {
@@ -88,8 +88,8 @@ impl Selection {
         }
     }
 
-    /// The claims to list. At least one of them is pending if any claim was: a guest that ends
-    /// interrupts in two steps (EOImode 1) may be ready for it with all chosen ones active.
+    /// The candidates to list. At least one of them is pending if any candidate was: with EOImode 1 a
+    /// guest may be able to acknowledge it although all other selected interrupts are active.
     #[inline]
     pub fn finish(&mut self) -> &[Candidate] {
         if let Some(next) = self.next_pending {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_claim_replaces_the_last_of_too_many_active_ones() {
+    fn a_pending_candidate_replaces_the_last_of_too_many_active_ones() {
         let mut selection = Selection::new(2);
         for intid in 0..3 {
             selection.offer(Candidate::new(0, true, intid));

@@ -1,33 +1,33 @@
-//! What memory has of a row of interrupts, for who checks it against list registers.
+//! View of the interrupt state in memory, for the exit checker.
 
 use crate::VirtualGic;
 use crate::virtual_gic::row;
 use mortise_gicd::{PRIVATE, bits};
 
-/// What stands in memory of 32 interrupts, one bit each, as one vCPU sees them.
+/// State of 32 interrupts in memory, one bit each, as one vCPU sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Given to the VM.
+    /// Assigned to the VM.
     pub present: u32,
     /// Backed by hardware.
     pub hardware: u32,
-    /// To be taken, list registers aside: by an edge, by a write, or by the level of a line.
+    /// Pending outside list registers: by an edge, by a write, or by the level of a line.
     pub pending: u32,
-    /// Pending as long as a line is high.
+    /// Pending while a line is high.
     pub level: u32,
-    /// Taken and not ended; of those that are listed, as of their holder's last exit.
+    /// Active; for listed interrupts as of the last exit of their holder.
     pub active: u32,
-    /// In some vCPU's list register.
+    /// In a list register of any vCPU.
     pub listed: u32,
-    /// In one of this vCPU.
+    /// In a list register of this vCPU.
     pub held: u32,
     /// Listed, and pending from an edge or a write.
     pub from_latch: u32,
 }
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// Row `index` as `vcpu` sees it: 0 has its private interrupts, the next one INTID 32 to 63.
-    /// Nothing where there is none.
+    /// Row `index` as `vcpu` sees it: row 0 holds its private interrupts, row 1 INTID 32 to 63. Empty for
+    /// a row that does not exist.
     #[must_use]
     pub fn view(&self, vcpu: usize, index: usize) -> View {
         let first = PRIVATE.saturating_mul(index as u32);

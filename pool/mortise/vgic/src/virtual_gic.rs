@@ -1,17 +1,17 @@
-//! A VM's interrupt controller: what there is, and what belongs to whom.
+//! State of the virtual GIC of a VM, and its assigned interrupts.
 
 use crate::bank::{Bank, Forwarded, NO_VCPU};
 use crate::{ListRegister, Maintenance, PhysicalGic, State};
 use mortise_gicd::{PRIVATE, bits};
 
-/// Why a VM's interrupt controller cannot be as asked.
+/// Why a virtual GIC cannot be configured as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// More vCPUs than there is room for, or none.
+    /// Zero vCPUs, or more than supported.
     TooManyVcpus,
-    /// The interrupt is an SGI, or beyond the last SPI there is room for.
+    /// The interrupt is an SGI, or beyond the last supported SPI.
     NoSuchInterrupt(u32),
-    /// The VM has the interrupt already.
+    /// The interrupt is assigned to the VM already.
     Taken(u32),
 }
 
@@ -25,20 +25,20 @@ impl core::fmt::Display for Error {
     }
 }
 
-/// What is known of a vCPU's list registers.
+/// State of the list registers of a vCPU.
 #[derive(Clone, Copy)]
 pub(crate) struct LrState {
     /// Those in use, one bit each.
     pub used: u32,
-    /// An active interrupt found no room in them.
+    /// An active interrupt is in no list register.
     pub active_unlisted: bool,
-    /// What was asked of the maintenance interrupt.
+    /// The requested maintenance interrupts.
     pub maintenance: Maintenance,
-    /// Ends of absent ones that are not accounted for yet.
+    /// Ends of interrupts in no list register that are not accounted for yet.
     pub eoi_count: usize,
-    /// Templates were handed out before the guest wrote what they follow from.
+    /// The published templates predate a write of the guest.
     pub templates_stale: bool,
-    /// vCPUs that are yet to hear of what this one did, one bit each.
+    /// vCPUs to kick before the next guest entry, one bit each.
     pub deferred_kicks: u32,
 }
 
@@ -53,18 +53,18 @@ impl LrState {
     };
 }
 
-/// The virtual GICv3 of one VM with up to `VCPUS` vCPUs (at most 8) and `ROWS` times 32 SPIs
-/// (at most 30), the first of them INTID 32.
+/// The virtual GICv3 of one VM with up to `VCPUS` vCPUs (at most 8) and `ROWS` times 32 SPIs (at most 30
+/// rows) from INTID 32 on.
 pub struct VirtualGic<const VCPUS: usize, const ROWS: usize> {
     pub(crate) vcpus: usize,
     pub(crate) forwarded: Forwarded,
     pub(crate) private: [Bank; VCPUS],
     pub(crate) shared: [Bank; ROWS],
-    /// Rows of SPIs in which something may be pending or active, one bit each.
+    /// Rows of SPIs with interrupts that may be pending or active, one bit each.
     pub(crate) busy: u32,
     pub(crate) lrs: [LrState; VCPUS],
-    /// The pulsed interrupt that was listed again last, as [`again`] has it, if nothing but that was
-    /// done since; else zero.
+    /// Key of the pulsed interrupt that was listed again last ([`pulse_key`]); zero after any other
+    /// operation.
     pub(crate) last_pulse: u32,
 }
 
@@ -75,7 +75,7 @@ impl<const VCPUS: usize, const ROWS: usize> Default for VirtualGic<VCPUS, ROWS> 
 }
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
-    /// An interrupt controller without vCPUs and without interrupts but the SGIs.
+    /// A virtual GIC without vCPUs, with SGIs only.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(VCPUS >= 1 && VCPUS <= 8, "a virtual GIC has 1 to 8 vCPUs") };
@@ -101,7 +101,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyVcpus`] if that is none, or more than there is room for.
+    /// [`Error::TooManyVcpus`] if that is zero, or more than supported.
     pub fn set_vcpus(&mut self, vcpus: usize) -> Result<(), Error> {
         if vcpus == 0 || vcpus > VCPUS {
             return Err(Error::TooManyVcpus);
@@ -110,21 +110,21 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         Ok(())
     }
 
-    /// Gives the VM an emulated interrupt: an SPI, or a PPI on every vCPU.
+    /// Assigns an emulated interrupt to the VM: an SPI, or a PPI on every vCPU.
     ///
     /// # Errors
     ///
-    /// If there is no such interrupt, or the VM has it already.
+    /// If there is no such interrupt, or it is assigned to the VM already.
     pub fn add_virtual(&mut self, intid: u32) -> Result<(), Error> {
         self.add(intid, false)
     }
 
-    /// Gives the VM a physical interrupt, which has the same INTID there: an SPI, or a PPI on
-    /// every vCPU. That no other VM has it is for the caller to see to.
+    /// Assigns a physical interrupt to the VM, with the same INTID: an SPI, or a PPI on every vCPU. The
+    /// caller ensures that no other VM owns it.
     ///
     /// # Errors
     ///
-    /// If there is no such interrupt, or the VM has it already.
+    /// If there is no such interrupt, or it is assigned to the VM already.
     pub fn add_hardware(&mut self, intid: u32) -> Result<(), Error> {
         self.add(intid, true)
     }
@@ -157,15 +157,15 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         self.vcpus
     }
 
-    /// Whether the VM was given this interrupt as one that hardware backs.
+    /// Whether this interrupt is assigned to the VM and backed by hardware.
     #[must_use]
     pub fn is_hardware(&self, intid: u32) -> bool {
         self.bank(0, intid)
             .is_some_and(|bank| bank.hardware >> (intid % 32) & 1 != 0)
     }
 
-    /// Whether an interrupt waits to be taken by this vCPU, list registers aside: call after
-    /// [`leave`](Self::leave), to decide whether a vCPU may sleep.
+    /// Whether an interrupt for this vCPU is pending in memory. To decide whether a vCPU may sleep, call
+    /// [`save_lrs`](Self::save_lrs) first.
     #[must_use]
     pub fn has_pending(&self, vcpu: usize) -> bool {
         let Some(private) = self.private.get(vcpu) else {
@@ -191,7 +191,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// The same, to change it. Whoever makes an SPI pending or active says so with
+    /// The bank of an interrupt, mutably. A caller that sets an SPI pending or active must call
     /// [`mark_busy`](Self::mark_busy).
     #[inline]
     pub(crate) fn bank_mut(&mut self, vcpu: usize, intid: u32) -> Option<&mut Bank> {
@@ -204,7 +204,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Delivery has to look at the row of this interrupt, if it is an SPI.
+    /// Marks the row of this interrupt busy, if it is an SPI.
     #[inline]
     pub(crate) fn mark_busy(&mut self, intid: u32) {
         if intid >= PRIVATE {
@@ -212,8 +212,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// Whether list register 0 is kept for templates. What a template puts there has no state in
-    /// memory, so once ended it may be overwritten, which no other may.
+    /// Whether list register 0 is reserved for templates. An interrupt injected by a template has no state
+    /// in memory, so its list register may be overwritten after its end; others may not.
     #[inline]
     pub(crate) fn reserves_lr0(&self, vcpu: usize, list_registers: usize) -> bool {
         list_registers > 1
@@ -223,8 +223,8 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
                 .is_some_and(|bank| bank.hardware != 0)
     }
 
-    /// Hands out the ready-made list registers of these private interrupts, as far as hardware
-    /// backs them. There are none while interrupts wait in memory: some may be more urgent.
+    /// Publishes the templates of these private interrupts, if they are backed by hardware. There are no
+    /// templates while interrupts wait in memory, as some may be more urgent.
     pub(crate) fn publish_templates(
         &self,
         vcpu: usize,
@@ -253,7 +253,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
         }
     }
 
-    /// The vCPU an effect on a physical interrupt is reported for.
+    /// The vCPU that is the target of an operation on a physical interrupt.
     #[inline]
     pub(crate) fn physical_target(&self, vcpu: usize, intid: u32) -> usize {
         if intid < PRIVATE {
@@ -269,7 +269,7 @@ impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     }
 }
 
-/// An SPI and whose list register it is in, the first excepted.
+/// Key of an SPI in a list register of a vCPU; never zero.
 #[inline]
 pub(crate) const fn pulse_key(vcpu: usize, index: u32, intid: u32) -> u32 {
     (vcpu as u32) << 24 | index << 16 | intid

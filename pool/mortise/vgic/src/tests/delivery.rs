@@ -1,4 +1,4 @@
-//! Interrupts from their source to the guest and back.
+//! Interrupts from their source to the guest, and their ends.
 
 use super::machine::*;
 use crate::*;
@@ -15,7 +15,7 @@ fn a_timer_goes_by_its_template() {
     );
     assert_eq!(machine.drain(1), [TIMER]);
     assert!(!machine.source(TIMER, 1).active);
-    // Again and again, without a call in between.
+    // Repeatedly, without a call in between.
     for _ in 0..3 {
         machine.raise(TIMER, 1);
         assert_eq!(machine.drain(1), [TIMER]);
@@ -94,7 +94,7 @@ fn an_sgi_in_flight_elsewhere_is_not_lost() {
     let mut machine = Machine::running(4);
     machine.sgi(0, 0b10);
     machine.refresh(1);
-    // Taken, but the hypervisor has not seen that yet when the next one is sent.
+    // Acknowledged, which the hypervisor has not seen yet when the next one is sent.
     assert_eq!(machine.acknowledge(1), Some(0));
     machine.sgi(0, 0b10);
     machine.refresh(1);
@@ -132,7 +132,7 @@ fn a_level_that_fell_is_not_taken() {
     machine.line(0, 33, true);
     machine.line(0, 33, false);
     assert_eq!(machine.acknowledge(0), None);
-    // But one made pending by a write is, whatever the line does.
+    // But one pended by a write is, whatever the line does.
     machine.write(0, GICD, 0x204, 0b10);
     machine.line(0, 33, true);
     machine.line(0, 33, false);
@@ -184,7 +184,7 @@ fn a_shared_interrupt_follows_its_route() {
     assert_eq!(machine.acknowledge(0), None);
     machine.refresh(2);
     assert_eq!(machine.acknowledge(2), Some(33));
-    // Active, it stays where it is.
+    // An active interrupt keeps its target.
     machine.route(2, 33, 1);
     machine.line(2, 33, false);
     machine.end(2);
@@ -228,7 +228,7 @@ fn hardware_rerouted_in_flight_arrives_at_its_new_place() {
     assert_eq!(machine.acknowledge(0), Some(40));
     machine.route(1, 40, 1);
     machine.raise(40, 0);
-    // Physically active until the guest ends it; then the next one comes, on the other core.
+    // Physically active until the guest ends it; then the next one is signalled, on the other core.
     machine.end(0);
     assert_eq!(machine.acknowledge(1), Some(40));
     machine.refresh(0);
@@ -353,7 +353,7 @@ fn a_vcpu_switched_off_leaves_nothing_behind() {
     );
     assert!(!machine.source(TIMER, 1).enabled && !machine.source(TIMER, 1).active);
     assert_eq!(machine.read(0, Frame::Sgi(1), 0x100), 0);
-    // The serial port's interrupt is still there for another.
+    // The interrupt of the serial port is still pending, for another vCPU.
     machine.route(0, 33, 0);
     assert_eq!(machine.acknowledge(0), Some(33));
 }

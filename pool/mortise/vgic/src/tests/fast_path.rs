@@ -1,17 +1,17 @@
-//! Short ways: what is done of itself by the hypervisor, without [`VirtualGic::access`] and
-//! [`VirtualGic::send_sgi`]. The machine takes them at every other chance.
+//! Fast paths of the hypervisor beside [`VirtualGic::access`] and [`VirtualGic::send_sgi`]. The model takes
+//! them at every other opportunity.
 
 use super::machine::*;
 use crate::*;
 use mortise_gicd::EnableRegister;
 
 fn enables(access: Access) -> Option<EnableRegister> {
-    let plain = access.frame == Frame::Distributor && access.width == Width::Word;
-    EnableRegister::at(access.offset).filter(|_| plain)
+    let is_enable = access.frame == Frame::Distributor && access.width == Width::Word;
+    EnableRegister::at(access.offset).filter(|_| is_enable)
 }
 
 impl Machine {
-    /// Whether an access is a write that changes nothing, and it is its turn to be left out.
+    /// Whether an access is a write that changes nothing and is to be skipped this time.
     pub fn takes_fast_write(&mut self, access: Access) -> bool {
         self.takes_fast_path ^= true;
         match (enables(access), access.operation) {
@@ -22,7 +22,7 @@ impl Machine {
         }
     }
 
-    /// Whether the value that was read is what the short way reads.
+    /// Whether the fast path reads the same value.
     pub fn agrees(&self, access: Access, value: u64) -> bool {
         match (enables(access), access.operation) {
             (Some(EnableRegister { row, .. }), Operation::Read) => {
@@ -61,27 +61,27 @@ fn a_write_that_changes_nothing_is_known() {
 #[test]
 fn an_sgi_to_itself_is_listed_where_its_last_one_was() {
     let mut machine = Machine::running(4);
-    let short = |machine: &mut Machine| {
+    let fast = |machine: &mut Machine| {
         machine.takes_fast_path = false;
         let before = machine.cores[0].lists.clone();
         machine.sgi(0, 3 << 24 | 1);
         before != machine.cores[0].lists
     };
-    assert!(short(&mut machine), "a new one takes a list register");
+    assert!(fast(&mut machine), "a new one takes a list register");
     assert_eq!(machine.drain(0), [3]);
     let ended = machine.cores[0].lists[1];
     assert!(ended.is_free() && ended.intid() == 3);
-    assert!(short(&mut machine));
+    assert!(fast(&mut machine));
     assert_eq!(machine.cores[0].lists[1].state(), State::Pending);
-    assert!(!short(&mut machine), "two are one");
+    assert!(!fast(&mut machine), "two are one");
     assert_eq!(machine.acknowledge(0), Some(3));
-    assert!(short(&mut machine), "one that comes meanwhile is another");
+    assert!(fast(&mut machine), "one sent meanwhile is another");
     machine.end(0);
     machine.refresh(0);
     assert_eq!(machine.drain(0), [3]);
     machine.write(0, Frame::Sgi(0), 0x180, 1 << 3);
     assert!(
-        short(&mut machine) || machine.drain(0).is_empty(),
+        fast(&mut machine) || machine.drain(0).is_empty(),
         "disabled"
     );
     machine.write(0, Frame::Sgi(0), 0x100, 1 << 3);

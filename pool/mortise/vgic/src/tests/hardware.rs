@@ -1,8 +1,8 @@
-//! Cores with virtual CPU interfaces, and a physical GIC.
+//! Model of cores with virtual CPU interfaces, and of a physical GIC.
 
 use crate::*;
 
-/// What the virtual GIC did to a physical interrupt.
+/// Operation of the virtual GIC on a physical interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Enable(u32, usize, bool),
@@ -60,7 +60,7 @@ impl Core {
             || pulse_local
     }
 
-    /// What the guest's acknowledge register would return now.
+    /// The list register that a read of `ICC_IAR<n>_EL1` would acknowledge.
     pub fn highest(&self) -> Option<usize> {
         let running = self
             .running

@@ -1,4 +1,4 @@
-//! A guest that tries everything.
+//! Accesses of a hostile guest.
 
 use super::machine::*;
 use crate::*;
@@ -10,7 +10,7 @@ fn owned(effect: &Effect) -> bool {
     vcpu < VCPUS && (intid == TIMER || intid == OTHER_TIMER || (40..48).contains(&intid))
 }
 
-/// An honest vCPU lives on: its timer comes.
+/// A well-behaved vCPU still works: its timer is delivered.
 fn works(machine: &mut Machine) {
     machine.reset();
     (0..VCPUS).for_each(|vcpu| machine.reset_vcpu(vcpu));

@@ -1,10 +1,10 @@
-//! What Linux 6.1's irq-gic-v3 does, in its order.
+//! Access sequences of irq-gic-v3 in Linux 6.1.
 
 use super::machine::*;
 use crate::*;
 
 const GICD: Frame = Frame::Distributor;
-/// Of the Linux driver.
+/// The default of the Linux driver.
 const DEFAULT_PRIORITIES: u64 = 0xa0a0_a0a0;
 
 /// `gic_of_init`, `gic_validate_dist_version`, `gic_iterate_rdists`.

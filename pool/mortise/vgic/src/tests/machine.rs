@@ -1,4 +1,4 @@
-//! A VM on its cores, and a hypervisor that does what it is told.
+//! Model of a VM on its cores, with a minimal hypervisor.
 
 pub use super::hardware::*;
 use super::port::Port;
@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 pub const VCPUS: usize = 3;
 pub const TIMER: u32 = 27;
-/// A second private interrupt that hardware backs, for which nobody has a template.
+/// A second private interrupt backed by hardware, without a template.
 pub const OTHER_TIMER: u32 = 30;
 
 /// A VM of three vCPUs on three cores, with PPIs 27 and 30 and the SPIs 40 to 47 backed by hardware, and
@@ -16,14 +16,14 @@ pub struct Machine {
     pub vgic: VirtualGic<VCPUS, 8>,
     pub cores: Vec<Core>,
     pub effects: Vec<Effect>,
-    /// Whether the next access or SGI is to take the short way, if there is one for it.
+    /// Whether the next access or SGI takes the fast path, if there is one.
     pub takes_fast_path: bool,
-    /// On cores that are shared, what the first looks find after each entry of a guest, bit by bit;
-    /// nobody shares them if that is nothing.
+    /// Results of [`PhysicalGic::should_yield`] after each guest entry, one bit each, on shared cores; zero
+    /// if the cores are not shared.
     pub yield_pattern: u64,
-    /// What the next ones find.
+    /// Results of the next calls.
     next_yields: Cell<u64>,
-    /// Whether list registers are to be told before the vCPU of a call goes on.
+    /// Whether a refresh is deferred to the next guest entry.
     pub refresh_deferred: bool,
     /// The physical interrupts taken at EL2, with the core they are private to or 0.
     pub taken: Vec<(u32, usize)>,
@@ -111,7 +111,7 @@ impl Machine {
         let value = loop {
             match self.access_once(vcpu, access) {
                 Some(value) => break value,
-                // The guest comes back to it.
+                // The guest repeats the access.
                 None => self.run_deferred(vcpu),
             }
         };
@@ -120,19 +120,19 @@ impl Machine {
         value
     }
 
-    /// As far as it comes until somebody more urgent does.
+    /// Makes an access once, which may return early.
     pub fn access_once(&mut self, vcpu: usize, access: Access) -> Option<u64> {
         self.vgic.access(vcpu, access, &mut port!(self, vcpu))
     }
 
-    /// The same of an SGI.
+    /// Sends an SGI once, without the deferred work.
     pub fn sgi_once(&mut self, vcpu: usize, value: u64) {
         let request = SgiRequest::new(value);
         self.vgic
             .send_sgi(vcpu, request, true, &mut port!(self, vcpu));
     }
 
-    /// The same of bringing list registers up to date; whether that is done.
+    /// Refreshes the list registers once; whether that is complete.
     pub fn refresh_once(&mut self, vcpu: usize) -> bool {
         self.refresh_deferred = false;
         self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
@@ -158,8 +158,8 @@ impl Machine {
         let request = SgiRequest::new(value);
         let vgic = &mut self.vgic;
         self.takes_fast_path ^= true;
-        let short = self.takes_fast_path && request.is_to(vcpu);
-        if !short || !vgic.relist_sgi(vcpu, request.intid(), &mut port!(self, vcpu)) {
+        let fast = self.takes_fast_path && request.is_to(vcpu);
+        if !fast || !vgic.relist_sgi(vcpu, request.intid(), &mut port!(self, vcpu)) {
             self.sgi_once(vcpu, value);
         }
         self.resume(vcpu);
@@ -171,7 +171,7 @@ impl Machine {
         self.resume(vcpu);
     }
 
-    /// A device on the core of `vcpu` moves its line, and the hypervisor minds its kick.
+    /// A device on the core of `vcpu` sets its line, and the hypervisor handles the kick of this core.
     pub fn line(&mut self, vcpu: usize, intid: u32, high: bool) {
         self.vgic
             .set_line(vcpu, intid, high, &mut port!(self, vcpu));
@@ -180,7 +180,7 @@ impl Machine {
         }
     }
 
-    /// Somebody pulses an interrupt, and the hypervisor minds the kicks.
+    /// An interrupt is pulsed, and the hypervisor handles the kicks.
     pub fn pulse(&mut self, intid: u32) {
         self.vgic.pulse(intid, &mut port!(self, 0));
         for vcpu in 0..VCPUS {
@@ -190,13 +190,13 @@ impl Machine {
         }
     }
 
-    /// The same on the core of `vcpu`, which has a notice of it; the others' kicks are minded.
+    /// An interrupt is pulsed on the core of `vcpu`.
     pub fn pulse_local(&mut self, vcpu: usize, intid: u32) {
         self.vgic.pulse_local(vcpu, intid, &mut port!(self, vcpu));
         self.resume(vcpu);
     }
 
-    /// An exit for a kick or a maintenance interrupt. The latter must be gone then.
+    /// An exit for a kick or a maintenance interrupt, which must be deasserted afterwards.
     pub fn refresh(&mut self, vcpu: usize) {
         self.cores[vcpu].kicked = false;
         self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
@@ -207,14 +207,14 @@ impl Machine {
         );
     }
 
-    /// What is postponed is done.
+    /// Performs the deferred refresh.
     fn run_deferred(&mut self, vcpu: usize) {
         while std::mem::take(&mut self.refresh_deferred) {
             self.vgic.refresh_lrs(vcpu, &mut port!(self, vcpu));
         }
     }
 
-    /// The vCPU goes on.
+    /// Guest entry.
     pub fn resume(&mut self, vcpu: usize) {
         self.run_deferred(vcpu);
         self.next_yields.set(self.yield_pattern);
@@ -243,13 +243,13 @@ impl Machine {
         &mut self.cores[core].sources[intid as usize]
     }
 
-    /// The physical interrupt is raised, and taken at EL2 unless something is in its way.
+    /// Pends a physical interrupt, which is taken at EL2 if it can be signalled.
     pub fn raise(&mut self, intid: u32, vcpu: usize) {
         self.source(intid, vcpu).pending = true;
         self.signal(intid, vcpu);
     }
 
-    /// The physical interrupt is taken at EL2 if it can be.
+    /// Takes the physical interrupt at EL2 if it can be signalled.
     pub fn signal(&mut self, intid: u32, vcpu: usize) {
         let source = self.source(intid, vcpu);
         if !source.enabled || !source.pending || source.active {
@@ -259,8 +259,8 @@ impl Machine {
         let vcpu = if intid < 32 { vcpu } else { source.route };
         self.taken.push((intid, if intid < 32 { vcpu } else { 0 }));
         let core = &mut self.cores[vcpu];
-        let quick = intid == TIMER && core.template != ListRegister::EMPTY;
-        if quick && core.lists[0].is_free() {
+        let by_template = intid == TIMER && core.template != ListRegister::EMPTY;
+        if by_template && core.lists[0].is_free() {
             core.lists[0] = core.template;
         } else {
             assert!(
@@ -271,7 +271,7 @@ impl Machine {
         }
     }
 
-    /// All physical interrupts are taken that can be.
+    /// Takes all physical interrupts that can be signalled.
     pub fn signal_all(&mut self) {
         for intid in 40..48 {
             self.signal(intid, 0);
@@ -315,7 +315,7 @@ impl Machine {
         Some(intid)
     }
 
-    /// The guest takes and ends all it can get: the INTIDs in order.
+    /// The guest acknowledges and ends all signalled interrupts: the INTIDs in order.
     pub fn drain(&mut self, vcpu: usize) -> Vec<u32> {
         let mut taken = Vec::new();
         while let Some(intid) = self.acknowledge(vcpu) {

@@ -1,4 +1,4 @@
-//! What the virtual GIC asks of the hardware, from one core of the machine.
+//! Interface of the virtual GIC to the hardware model, from one core.
 
 use super::machine::*;
 use crate::*;

@@ -1,4 +1,4 @@
-//! Interrupts that are raised for an instant, as doorbells are.
+//! Pulsed interrupts, such as doorbells.
 
 use super::machine::*;
 use crate::*;
@@ -6,7 +6,7 @@ use crate::*;
 const GICD: Frame = Frame::Distributor;
 const BELL: u32 = 65;
 
-/// A machine whose guest lets the doorbell through, to its first vCPU.
+/// A machine with the doorbell enabled and routed to vCPU 0.
 fn listening() -> Machine {
     listening_with(2)
 }
@@ -30,7 +30,7 @@ fn several_pulses_before_the_guest_looks_are_one() {
         assert_eq!(machine.drain(0), [BELL]);
         machine.pulse(BELL);
         assert_eq!(machine.acknowledge(0), Some(BELL));
-        // One that comes while the guest is at the last one is another.
+        // A pulse while the last one is active is another interrupt.
         machine.pulse(BELL);
         machine.end(0);
         machine.refresh(0);
@@ -63,7 +63,7 @@ fn a_notice_is_listed_where_its_last_one_was() {
         machine.pulse_local(0, BELL);
         assert_eq!(machine.drain(0), [BELL], "two are one");
     }
-    // With an SGI before it.
+    // With an SGI in the list register before it.
     machine.refresh(0);
     machine.sgi(0, 3 << 24 | 1);
     assert_eq!(machine.drain(0), [3]);

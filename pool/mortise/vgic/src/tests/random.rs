@@ -1,5 +1,5 @@
-//! Random histories against a naive model: one bit per interrupt, set when it is raised, found set
-//! and cleared when the guest takes it.
+//! Random histories against a naive model: one bit per interrupt, set when it is pended, checked and
+//! cleared when the guest acknowledges it.
 
 use super::machine::*;
 use crate::*;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 enum Step {
     /// From one vCPU to a set of them.
     Sgi(usize, u32, u32),
-    /// A line of a virtual SPI, moved on some core.
+    /// A change of the line of a virtual SPI, on some core.
     Line(usize, u32, bool),
     /// A physical interrupt.
     Raise(u32, usize),
@@ -20,7 +20,7 @@ enum Step {
     Priority(usize, u32, u8),
     Route(usize, u32, u64),
     SetPending(usize, u32),
-    /// Word on a core of an interrupt that was raised for an instant.
+    /// A pulse on the core of a vCPU.
     PulseLocal(usize, u32),
     ClearPending(usize, u32),
     /// Any exit of a vCPU.
@@ -53,15 +53,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..300)
 }
 
-/// The VM and what the model knows of it. Private interrupts are told apart by their vCPU.
+/// The VM and its model. Private interrupts are distinguished by their vCPU.
 struct History {
     machine: Machine,
-    /// Kicks are minded at once, so that the model knows what must come.
+    /// Kicks are handled at once, so that the model knows which interrupt must be signalled.
     prompt: bool,
-    /// They always were.
+    /// Kicks have always been handled at once.
     exact: bool,
-    /// Raised and not taken since. The number is that of takings that would be due to raisings:
-    /// with late kicks, of two raisings that meet on the way one or both may be taken.
+    /// Pended and not acknowledged since. The number counts the acknowledgements that may follow: with late
+    /// kicks, one or both of two pulses in flight may be acknowledged.
     pending: BTreeMap<(u32, usize), (bool, usize)>,
     lines: BTreeMap<u32, bool>,
 }
@@ -89,8 +89,8 @@ impl History {
         *entry = (pending, if pending { entry.1 + 1 } else { 0 });
     }
 
-    /// A taking for a line, or for one that fell while the kick is late, leaves due what was
-    /// written.
+    /// An acknowledgement for a level, or for one that fell while the kick is late, does not consume a
+    /// pending state set by a write.
     fn take(&mut self, intid: u32, vcpu: usize, kicked: bool) -> bool {
         let was = self.is_pending(intid, vcpu);
         let high = self.lines.get(&intid) == Some(&true);
@@ -120,7 +120,7 @@ impl History {
         let offset = bank + 4 * (intid as usize / 32);
         self.machine
             .write(vcpu, Self::frame(intid, vcpu), offset, 1 << (intid % 32));
-        // What became enabled physically may come at once.
+        // An interrupt that became enabled may be signalled at once.
         if bank == 0x100 || bank == 0x200 || bank == 0x280 {
             self.machine.signal_all();
         }
@@ -152,7 +152,7 @@ impl History {
             Step::Enable(vcpu, intid, true) => self.write_bit(vcpu, intid, 0x100),
             Step::Enable(vcpu, intid, false) => self.write_bit(vcpu, intid, 0x180),
             Step::Priority(vcpu, intid, priority) => {
-                // Ends come in the order of the priorities with which they began.
+                // Interrupts end in the order of their priorities at acknowledgement.
                 let running = |core: &Core| core.running.iter().any(|&(i, _)| i == intid);
                 if !machine.cores.iter().any(running) {
                     let (frame, offset) = (Self::frame(intid, vcpu), 0x400 + intid as usize);
@@ -194,7 +194,7 @@ impl History {
         self.handle_events();
     }
 
-    /// Maintenance interrupts come at once; kicks do if prompt.
+    /// Handles maintenance interrupts at once, and kicks if `prompt`.
     fn handle_events(&mut self) {
         while let Some(vcpu) = (0..VCPUS).find(|&vcpu| {
             let core = &self.machine.cores[vcpu];
@@ -205,8 +205,8 @@ impl History {
         self.arrivals();
     }
 
-    /// A physical interrupt is raised for the guest when EL2 takes it; one that is raised again
-    /// before its end is another, as the physical GIC keeps it.
+    /// A physical interrupt is pending for the guest when EL2 acknowledges it. One that is pended again
+    /// before its end is another, which the physical GIC holds back.
     fn arrivals(&mut self) {
         for (intid, vcpu) in std::mem::take(&mut self.machine.taken) {
             assert!(
@@ -238,7 +238,7 @@ impl History {
         }
     }
 
-    /// An interrupt this vCPU should be taking, at less than this priority.
+    /// An interrupt more urgent than this priority that this vCPU should be acknowledging.
     fn waiting(&self, vcpu: usize, below: u16) -> Option<u32> {
         let vgic = &self.machine.vgic;
         let is_active = |intid| {
@@ -260,7 +260,7 @@ impl History {
         })
     }
 
-    /// Lets everything come to rest: what was raised has been taken, and nothing else.
+    /// Runs until no interrupt is pending: all pended ones have been acknowledged, and no others.
     fn settle(&mut self) {
         self.prompt = true;
         for vcpu in 0..VCPUS {
@@ -333,7 +333,7 @@ proptest! {
         run(&steps, list_registers, false, 0);
     }
 
-    /// With somebody more urgent at any look.
+    /// With `should_yield` true at arbitrary calls.
     #[test]
     fn nothing_is_lost_or_doubled_where_calls_go_back_early(
         steps in steps(),
@@ -346,7 +346,7 @@ proptest! {
 }
 
 #[test]
-fn it_comes_again_while_word_of_a_new_priority_is_on_its_way() {
+fn is_listed_again_while_the_kick_for_a_new_priority_is_outstanding() {
     let steps = [
         Step::SetPending(1, 0),
         Step::Route(0, 45, 1),

@@ -1,4 +1,4 @@
-//! The frames, register by register.
+//! Emulated registers, one by one.
 
 use super::machine::*;
 use crate::*;
@@ -42,7 +42,7 @@ fn control_has_affinity_routing_and_one_security_state() {
     assert_eq!(machine.read(0, GICD, 0), 0x50);
     machine.write(0, GICD, 0, u64::MAX);
     assert_eq!(machine.read(0, GICD, 0), 0x53);
-    // The other vCPUs look again, once.
+    // The other vCPUs refresh, once.
     assert!(machine.cores[1].kicked && machine.cores[2].kicked);
     machine.cores[1].kicked = false;
     machine.write(0, GICD, 0, 0x53);
@@ -117,7 +117,7 @@ fn what_is_not_enabled_is_pending_where_hardware_has_it() {
         assert_eq!(machine.read(0, frame, set), bit, "{intid}");
         assert_eq!(machine.read(0, frame, set + 0x80), bit, "{intid}");
     }
-    // That of a neighbour which is somebody else's is not told.
+    // The pending state of an interrupt of another VM is hidden.
     machine.cores[0].sources[48].pending = true;
     assert_eq!(machine.read(0, GICD, 0x204), 1 << 12);
 }
@@ -163,7 +163,7 @@ fn pending_by_a_write_and_back() {
     assert_eq!(machine.read(0, Frame::Sgi(0), 0x280), 1 << 3);
     machine.write(0, Frame::Sgi(0), 0x280, 1 << 3);
     assert_eq!(machine.cores[0].highest(), None);
-    // Another's: it is told, and what it has not taken yet is seen.
+    // Another vCPU is kicked, and what it has not acknowledged yet reads as pending.
     machine.write(0, Frame::Sgi(1), 0x200, 1 << 3);
     assert!(machine.cores[1].kicked);
     machine.refresh(1);
@@ -189,13 +189,13 @@ fn active_is_seen_and_set() {
     assert_eq!(machine.read(0, Frame::Sgi(0), 0x300), 1 << 2);
     machine.end(0);
     assert_eq!(machine.read(0, Frame::Sgi(0), 0x380), 0);
-    // Restored as active, it does not come until that is cleared.
+    // An interrupt restored as active is not signalled until that is cleared.
     machine.write(0, GICD, 0x308, 1);
     machine.line(0, 64, true);
     assert_eq!(machine.acknowledge(0), None);
     machine.write(0, GICD, 0x388, 1);
     assert_eq!(machine.acknowledge(0), Some(64));
-    // Not so what hardware backs.
+    // Interrupts backed by hardware ignore it.
     machine.write(0, GICD, 0x304, 1 << 8);
     assert_eq!(machine.read(0, GICD, 0x304), 0);
 }
@@ -217,10 +217,10 @@ fn priorities_in_bytes_and_words() {
     );
     assert_eq!(read_as(&mut machine, frame, 0x405, Width::Byte), 0x10);
     assert_eq!(machine.read(0, frame, 0x404), 0xa0b8_10d8);
-    // Only 33 is the VM's.
+    // The VM owns only 33.
     machine.write(0, GICD, 0x420, u64::MAX);
     assert_eq!(machine.read(0, GICD, 0x420), 0x0000_f800);
-    // How urgent an interrupt is among all of the machine's is not for a guest to say.
+    // The guest does not control the physical priority.
     machine.write(0, GICD, 0x428, 0x10b0_00c0);
     assert_eq!(machine.read(0, GICD, 0x428), 0x10b0_00c0);
     assert!(machine.effects.is_empty());
@@ -273,7 +273,7 @@ fn routes_whole_and_in_halves() {
         machine.effects,
         [Effect::Route(40, 2), Effect::Route(40, 1)]
     );
-    // Not the VM's; not a vCPU; no 1-of-N.
+    // Not owned by the VM; not a vCPU; no 1-of-N.
     machine.route(0, 48, 1);
     assert_eq!(read_as(&mut machine, GICD, 0x6180, Width::Double), 0);
     machine.route(0, 40, 1 << 31 | 2);

@@ -1,11 +1,11 @@
-//! What goes back early where somebody more urgent waits.
+//! Calls that return early because the core should yield.
 
 use super::machine::*;
 use crate::*;
 
 const GICD: Frame = Frame::Distributor;
 
-/// With somebody at each of the first looks after an entry.
+/// A machine with `should_yield` true at each of the first calls after a guest entry.
 fn busy(list_registers: usize) -> Machine {
     let mut machine = Machine::running(list_registers);
     machine.yield_pattern = u64::MAX;
@@ -14,11 +14,11 @@ fn busy(list_registers: usize) -> Machine {
 }
 
 #[test]
-fn list_registers_that_wait_to_be_filled_ask_for_nothing() {
+fn a_deferred_flush_requests_no_maintenance() {
     let mut machine = busy(2);
     (0..6).for_each(|intid| machine.sgi(0, intid << 24 | 1));
     assert_ne!(machine.cores[0].maintenance, Maintenance::NONE);
-    // A maintenance interrupt that stayed pending would be somebody more urgent for good.
+    // A maintenance interrupt that stays asserted would always be more urgent.
     for _ in 0..3 {
         assert!(!machine.refresh_once(0), "it would be done in one go");
         assert!(!machine.cores[0].maintenance_asserted());
@@ -28,7 +28,7 @@ fn list_registers_that_wait_to_be_filled_ask_for_nothing() {
 }
 
 #[test]
-fn others_hear_of_an_sgi_one_by_one() {
+fn other_vcpus_are_kicked_for_an_sgi_one_by_one() {
     let mut machine = busy(4);
     machine.sgi_once(0, 3 << 24 | 0b111);
     assert!(machine.cores.iter().all(|core| !core.kicked));
@@ -51,7 +51,7 @@ fn a_write_is_made_again_until_it_is_done_and_then_once() {
         width: Width::Word,
         operation: Operation::Write(0b111),
     };
-    // Nothing is pending before all of it is.
+    // Either all of them are pending or none.
     while machine.access_once(0, write).is_none() {
         assert_eq!(machine.vgic.bank(0, 64).map(|bank| bank.latch), Some(0));
     }
