@@ -28,7 +28,7 @@ pub struct CpuInterface {
 }
 
 impl CpuInterface {
-    /// CPU interface whose registers are in `frame`.
+    /// CPU interface with its registers in `frame`.
     #[must_use]
     pub const fn new(frame: Mmio) -> Self {
         Self { frame }

@@ -20,7 +20,7 @@ pub struct Redistributor {
 }
 
 impl Redistributor {
-    /// Redistributor whose two 64 KiB frames are `control` and `private`.
+    /// Redistributor with the two 64 KiB frames `control` and `private`.
     #[must_use]
     pub const fn new(control: Mmio, private: Mmio) -> Self {
         Self { control, private }

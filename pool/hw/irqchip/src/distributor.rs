@@ -21,11 +21,11 @@ pub fn reset_shared(frame: Mmio, group: Group) {
     }
 }
 
-/// Defines the constructor and accessors of a distributor driver, whose frame is the field `frame`.
+/// Defines the constructor and accessors of a distributor driver with the frame in its field `frame`.
 #[macro_export]
 macro_rules! distributor_frame {
     () => {
-        /// Distributor whose registers are in `frame`.
+        /// Distributor with its registers in `frame`.
         #[must_use]
         pub const fn new(frame: hw_arch::mmio::Mmio) -> Self {
             Self { frame }

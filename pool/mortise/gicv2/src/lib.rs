@@ -1,4 +1,4 @@
-//! GICv2 interrupt controller for partitions whose VMs own their interrupts.
+//! GICv2 interrupt controller for partitions with VMs that own their interrupts.
 //!
 //! The CPU interface of a GICv2 is a page of registers, which is mapped into the VM on its dedicated
 //! cores: it acknowledges and ends its interrupts without an exit. Accesses to the distributor are

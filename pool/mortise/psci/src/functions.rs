@@ -1,8 +1,8 @@
-//! The functions of PSCI.
+//! PSCI functions.
 
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, SMCCC_VERSION, Start};
 
-/// Function identifiers (DEN 0022, 5.1); [`SMC64`] added where a function has a 64-bit form.
+/// Function identifiers (DEN 0022, 5.1); those of SMC64 forms include [`SMC64`].
 mod function {
     pub(super) const VERSION: u32 = 0x8400_0000;
     pub(super) const CPU_SUSPEND: u32 = 0x8400_0001;
@@ -33,17 +33,17 @@ mod status {
     pub(super) const INVALID_ADDRESS: Reply = Reply::status(-9);
 }
 
-/// PSCI_VERSION, and what it always answers: 1.1.
+/// PSCI_VERSION and its constant result, 1.1.
 pub const VERSION: (u32, u64) = (function::VERSION, VERSION_1_1);
 const VERSION_1_1: u64 = 0x1_0001;
-/// MIGRATE_INFO_TYPE: there is no trusted OS.
+/// MIGRATE_INFO_TYPE: no trusted OS.
 const NO_TRUSTED_OS: u64 = 2;
-/// SYSTEM_WARM_RESET, of the types of SYSTEM_RESET2 the only one that is not a vendor's (5.14).
+/// SYSTEM_WARM_RESET, the only type of SYSTEM_RESET2 that is not vendor-specific (5.14).
 const WARM_RESET: u64 = 0;
 /// Affinity fields of MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
 const AFFINITY: u64 = 0xff_00ff_ffff;
 
-/// The functions of PSCI, in both conventions.
+/// The PSCI functions, in both calling conventions.
 pub const GROUP: Group = Group {
     name: "PSCI",
     brief: None,
@@ -63,7 +63,7 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
         function::FEATURES => features(call.argument(1) as u32),
         function::CPU_ON | function::CPU_ON_64 => start(call, caller),
         function::AFFINITY_INFO | function::AFFINITY_INFO_64 => affinity_info(call, caller),
-        // A standby that ends at once (5.4.3: an implementation may wake up at any time).
+        // A standby state that ends at once (5.4.3: an implementation may wake up at any time).
         function::CPU_SUSPEND | function::CPU_SUSPEND_64 => Reply::SUCCESS,
         function::MIGRATE_INFO_TYPE => Reply::value(NO_TRUSTED_OS),
         function::CPU_OFF => return Outcome::VcpuOff,
@@ -78,8 +78,8 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
     reply.into()
 }
 
-/// PSCI_FEATURES (5.15): zero for what there is. Linux asks it for SMCCC_VERSION too, before it
-/// believes in any version of the convention above 1.0.
+/// PSCI_FEATURES (5.15): zero for supported functions. Linux queries it for SMCCC_VERSION too, before it
+/// relies on a version of the convention above 1.0.
 fn features(function: u32) -> Reply {
     match function {
         function::VERSION
@@ -101,7 +101,7 @@ fn features(function: u32) -> Reply {
     }
 }
 
-/// The vCPU an argument names, which must have no bit outside the affinity fields.
+/// The vCPU of an affinity argument, which must have no bit outside the affinity fields.
 fn target(caller: &dyn Caller, argument: u64) -> Option<usize> {
     (argument & !AFFINITY == 0).then(|| caller.vcpu_with_affinity(argument))?
 }
@@ -128,7 +128,7 @@ fn start(call: &Call, caller: &mut dyn Caller) -> Reply {
 fn affinity_info(call: &Call, caller: &dyn Caller) -> Reply {
     let lowest_level = call.argument(2);
     match target(caller, call.argument(1)) {
-        // From 1.0 on, levels above the cores may go unsupported (5.7.1).
+        // From 1.0 on, levels above the cores are optional (5.7.1).
         Some(vcpu) if lowest_level == 0 => Reply::value(caller.power_state(vcpu) as u64),
         _ => status::INVALID_PARAMETERS,
     }
@@ -201,7 +201,7 @@ mod tests {
     const _: () = assert!(disjoint(&ARCHITECTURE, &GROUP));
 
     #[test]
-    fn linux_finds_what_it_asks_for() {
+    fn linux_finds_the_functions_it_queries() {
         let mut vm = Vm::new();
         assert_eq!(vm.status(function::VERSION, [0; 3]), 0x1_0001);
         assert_eq!(
@@ -262,7 +262,7 @@ mod tests {
             assert_eq!(vm.status(reset, [1, 0, 0]), -2);
             assert_eq!(vm.status(reset, [1 << 31, 0, 0]), -2); // a vendor's type
         }
-        // They have no 64-bit form.
+        // Functions without a 64-bit form.
         assert_eq!(vm.status(function::CPU_OFF | function::SMC64, [0; 3]), -1);
     }
 

@@ -1,19 +1,19 @@
-//! Virtual PSCI 1.1: guests start and stop their vCPUs and themselves.
+//! Virtual PSCI 1.1: guests start and stop their vCPUs and their VM.
 //!
 //! # Purpose
 //!
-//! PSCI (Arm DEN 0022) is how an operating system manages the power of its cores. A guest calls it
-//! as on hardware; [`GROUP`] serves the calls, on vCPUs of its own VM only. [`Power`] keeps their
-//! power states, and how the VM's run ends, for the library that runs them.
+//! PSCI (Arm DEN 0022) is the interface by which an operating system controls the power of its cores. A
+//! guest calls it as on hardware. [`GROUP`] serves the calls, for vCPUs of the calling VM only.
+//! [`Power`] holds their power states and the end of the VM's run, for the library that runs them.
 //!
 //! | function | answer |
 //! |---|---|
-//! | PSCI_VERSION, PSCI_FEATURES | 1.1, and which functions there are |
+//! | PSCI_VERSION, PSCI_FEATURES | 1.1, and the supported functions |
 //! | CPU_ON | starts a vCPU that is off, at an address in the VM's memory |
 //! | CPU_OFF | does not return |
-//! | CPU_SUSPEND | at once: a wake-up is pending as far as the guest can tell |
-//! | AFFINITY_INFO | the vCPU's state |
-//! | MIGRATE_INFO_TYPE | no trusted OS that would have to migrate |
+//! | CPU_SUSPEND | returns at once, as with a pending wake-up event |
+//! | AFFINITY_INFO | the state of the vCPU |
+//! | MIGRATE_INFO_TYPE | no trusted OS that requires migration |
 //! | SYSTEM_OFF, SYSTEM_RESET, SYSTEM_RESET2 (warm) | do not return |
 //!
 //! # Guarantees
@@ -32,7 +32,7 @@
 //! power.begin_run(start);
 //! assert_eq!(power.next_action(0), NextAction::Start(start));
 //! let calls = power.request_on(1, start).unwrap();
-//! assert_eq!(calls.iter().next(), Some(1)); // its core sleeps: call it
+//! assert_eq!(calls.iter().next(), Some(1)); // its core must be kicked
 //! assert_eq!(power.state(1), PowerState::OnPending);
 //! assert_eq!(power.next_action(1), NextAction::Start(start));
 //! assert_eq!(power.state(1), PowerState::On);

@@ -1,46 +1,46 @@
-//! The power of a VM: which vCPUs execute, which are to start where, and how its run ends.
+//! Power states of the vCPUs of a VM, and the end of its run.
 
 use mortise_hypercall::{PowerState, Start};
 
-/// vCPUs a VM may have.
+/// Maximum number of vCPUs of a VM.
 pub const MAX_VCPUS: usize = 8;
 
-/// The vCPU that leads: it fills the memory and carries out the end of a run.
+/// The leader: the vCPU with the core that loads the memory and carries out the end of a run.
 pub const LEADER: usize = 0;
 
-/// How a VM's run ends.
+/// How the run of a VM ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// It faulted and does not start again.
+    /// Stopped by a fault, without a restart.
     Stop,
-    /// It starts again.
+    /// Followed by a new run.
     Restart,
-    /// It turned itself off.
+    /// Powered off.
     Off,
 }
 
-/// The vCPUs whose cores must be called, one bit each: what they wait for has come, or they must
-/// stop. Call them when what is said here can be seen by them.
-#[must_use = "a core that is not called sleeps on"]
+/// Set of vCPUs, one bit each. As a result: the vCPUs with cores to kick, because they have an action to
+/// take or must stop. The caller kicks them after it has released the lock.
+#[must_use = "a core that is not kicked stays asleep"]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VcpuSet(u32);
 
 impl VcpuSet {
-    /// Nobody.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Those of a word that [`bits`](Self::bits) gave.
+    /// The set of a word that [`bits`](Self::bits) returned.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// One bit for each vCPU to be called, for who keeps them until it calls.
+    /// One bit for each vCPU of the set, to be stored.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Each vCPU to be called.
+    /// The vCPUs of the set.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let rest = |bits: &u32| Some(bits & bits.wrapping_sub(1));
         core::iter::successors(Some(self.0), rest)
@@ -49,25 +49,25 @@ impl VcpuSet {
     }
 }
 
-/// What a core at rest is to do.
+/// Next action of an idle core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextAction {
-    /// Rest on.
+    /// Stay idle.
     Wait,
-    /// Start here.
+    /// Start the vCPU at this entry point.
     Start(Start),
-    /// Every vCPU rests: end the run, as its leader.
+    /// Every vCPU is idle: the leader carries out the end of the run.
     EndRun(RunEnd),
 }
 
-/// Whether a vCPU's core does something else for its VM.
+/// Whether the core of a vCPU is lent for other work of its VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loan {
-    /// It does not.
+    /// Not lent.
     None,
-    /// It does.
+    /// Lent.
     Lent,
-    /// It is to leave that, and then to rest.
+    /// Lent, and to be returned: the core must end that work and become idle.
     Recalled,
 }
 
@@ -77,32 +77,32 @@ enum Vcpu {
     Off,
     Pending(Start),
     On,
-    /// Off, as its VM sees it, and its core [lent](Power::lend).
+    /// Off for its VM, with its core [lent](Power::lend_core).
     Lent,
-    /// To start here, as soon as its core has left what it was lent for.
+    /// To start here as soon as its core is returned.
     Reclaimed(Start),
 }
 
-/// The power states of a VM's vCPUs and the end of its run, which is decided once. A vCPU that the
-/// VM does not have is off and stays so.
+/// Power states of the vCPUs of a VM, and the end of its run, which is decided once. A vCPU beyond their
+/// number is always off.
 ///
-/// Who shares it between cores guards it by a lock; each method is one step. Cores sleep between
-/// steps, so each step says whom it concerns ([`VcpuSet`]): no core that has something to do is left
-/// asleep, however the steps of several cores follow each other.
+/// Cores share it under a lock; each method is one atomic step. Cores sleep between steps, so each step
+/// returns the vCPUs to kick ([`VcpuSet`]): in every interleaving of steps, no core with an action to take
+/// stays asleep.
 #[derive(Clone, Debug)]
 pub struct Power {
     states: [Vcpu; MAX_VCPUS],
     vcpus: usize,
     end: Option<RunEnd>,
-    /// Whether the leader has carried the end out and no other run follows.
+    /// Whether the leader has carried out the end and no other run follows.
     over: bool,
-    /// Faults after which it may still start again.
+    /// Remaining restarts after faults.
     restarts: u32,
 }
 
 impl Power {
-    /// A VM of so many vCPUs, at most [`MAX_VCPUS`], all off until [`renew`](Self::begin_run), which
-    /// starts again after so many faults.
+    /// A VM with `vcpus` vCPUs, at most [`MAX_VCPUS`], all off until [`begin_run`](Self::begin_run), and at
+    /// most `restarts` restarts after faults.
     #[must_use]
     pub const fn new(vcpus: usize, restarts: u32) -> Self {
         Self {
@@ -114,11 +114,11 @@ impl Power {
         }
     }
 
-    /// Begins a run that was made ready, as [`renew`](Self::begin_run) does.
+    /// Begins a prepared run like [`begin_run`](Self::begin_run), unless an end was requested meanwhile.
     ///
     /// # Errors
     ///
-    /// How it is to end instead, if somebody decided that meanwhile.
+    /// The requested end.
     pub const fn begin_prepared(&mut self, start: Start) -> Result<(), RunEnd> {
         match self.end {
             Some(end) => Err(end),
@@ -129,7 +129,7 @@ impl Power {
         }
     }
 
-    /// Begins a run: the leader is to start here, the others are off.
+    /// Begins a run: the leader is to start at this entry point, the others are off.
     pub const fn begin_run(&mut self, start: Start) {
         self.states = [Vcpu::Off; MAX_VCPUS];
         self.states[LEADER] = Vcpu::Pending(start);
@@ -137,20 +137,20 @@ impl Power {
         self.over = false;
     }
 
-    /// The leader has carried out this end. Unless it makes another run ready to
-    /// [begin](Self::begin_prepared), that was for good: nobody has anything to do until somebody has it begin
-    /// [again](Self::force_end).
+    /// The leader has carried out this end. With `again` it prepares another run to
+    /// [begin](Self::begin_prepared). Otherwise the end is final, and no core has an action to take until
+    /// an end with a restart is [forced](Self::force_end).
     ///
     /// # Errors
     ///
-    /// What is to be carried out instead, if somebody decided that meanwhile.
+    /// The end to carry out instead, if another was requested meanwhile.
     pub fn finish_run(&mut self, end: RunEnd, again: bool) -> Result<(), RunEnd> {
         match self.end {
             Some(other) if other != end => Err(other),
             _ => {
                 self.end = (!again).then_some(end);
                 self.over = !again;
-                // What was to start is not to start in the next run.
+                // Start requests do not carry over to the next run.
                 self.states = [Vcpu::Off; MAX_VCPUS];
                 Ok(())
             }
@@ -167,13 +167,13 @@ impl Power {
         }
     }
 
-    /// Has the core of a vCPU that is off do something else for its VM, until the vCPU
-    /// [stopped](Self::mark_stopped) again; nothing but a call if it does already. The leader's core has
-    /// what it does.
+    /// Lends the core of a vCPU that is off for other work of its VM, until the vCPU is
+    /// [stopped](Self::mark_stopped) again. If it is lent already, the core is only kicked. The core of the
+    /// leader cannot be lent.
     ///
     /// # Errors
     ///
-    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
+    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay off.
     pub fn lend_core(&mut self, vcpu: usize) -> Result<VcpuSet, PowerState> {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
@@ -197,11 +197,11 @@ impl Power {
         }
     }
 
-    /// Has a vCPU that is off start, or says what it is instead. In a run that ends nothing starts.
+    /// Requests the start of a vCPU that is off. No vCPU starts in a run that is ending.
     ///
     /// # Errors
     ///
-    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay so.
+    /// The state of the vCPU; [`PowerState::Off`] if it is off and must stay off.
     pub fn request_on(&mut self, vcpu: usize, start: Start) -> Result<VcpuSet, PowerState> {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
@@ -216,8 +216,8 @@ impl Power {
         }
     }
 
-    /// A vCPU that executes ends the run: all others must rest. Nothing if its end is decided
-    /// already.
+    /// A running vCPU requests the end of the run: all others must become idle. `None` if an end is
+    /// requested already.
     pub fn request_end(&mut self, vcpu: usize, end: RunEnd) -> Option<VcpuSet> {
         if self.end.is_some() {
             return None;
@@ -226,9 +226,9 @@ impl Power {
         Some(VcpuSet(self.executing() & !(1 << vcpu)))
     }
 
-    /// Somebody else ends the run, or has a new one follow: all vCPUs must rest, and the leader carry
-    /// it out, whatever was decided before and is not carried out yet. One that ended for good begins
-    /// again so. Nothing if it is as it is to be.
+    /// Forces an end from outside the VM, with a new run to follow or not: all vCPUs must become idle, and
+    /// the leader carries it out. It replaces a requested end that is not carried out yet, and can start a
+    /// VM that has ended. `None` if the state is as requested already.
     pub fn force_end(&mut self, end: RunEnd) -> Option<VcpuSet> {
         let is_so = match self.over {
             true => end != RunEnd::Restart,
@@ -242,26 +242,26 @@ impl Power {
         Some(VcpuSet(self.executing() | 1 << LEADER))
     }
 
-    /// How the run ended, if that was for good and has been carried out.
+    /// The final end, if it has been carried out and no run follows.
     #[must_use]
     pub const fn final_end(&self) -> Option<RunEnd> {
         if self.over { self.end } else { None }
     }
 
-    /// How the run is to end, if that is decided.
+    /// The requested end of the run.
     #[must_use]
     pub const fn requested_end(&self) -> Option<RunEnd> {
         self.end
     }
 
-    /// The vCPUs that are to come to rest, as the run ends, and have not.
+    /// The vCPUs that have not stopped yet although the run is ending.
     pub fn not_stopped(&self) -> VcpuSet {
         let ends = self.end.is_some() && !self.over;
         VcpuSet(if ends { self.executing() } else { 0 })
     }
 
-    /// A vCPU that executes faulted: the VM starts again as often as it may, then stops. Nothing,
-    /// and no fault counted, if the end of this run is decided already.
+    /// Records a fault of a running vCPU: the VM restarts while restarts remain, then stops. `None`, without
+    /// a restart consumed, if an end is requested already.
     pub fn record_fault(&mut self, vcpu: usize) -> Option<VcpuSet> {
         let again = self.restarts.checked_sub(1);
         let end = again.map_or(RunEnd::Stop, |_| RunEnd::Restart);
@@ -270,8 +270,8 @@ impl Power {
         Some(calls)
     }
 
-    /// A vCPU has come to rest, with nothing left of what it did. The last one to rest of its own
-    /// accord turns the VM off: no other is left to start one again, or to serve a core that is lent.
+    /// Marks a vCPU as stopped: its core is idle, with no work in progress. If the last running vCPU turns
+    /// itself off, the VM powers off: no vCPU remains that could start another, or use a lent core.
     pub fn mark_stopped(&mut self, vcpu: usize) -> VcpuSet {
         if let Some(state) = self.states.get_mut(vcpu) {
             *state = match *state {
@@ -291,7 +291,7 @@ impl Power {
         VcpuSet(u32::from(due) << LEADER)
     }
 
-    /// What a core at rest is to do. One that is to start executes from here on.
+    /// Next action of an idle core. One that is to start executes from here on.
     pub fn next_action(&mut self, vcpu: usize) -> NextAction {
         if let Some(end) = self.end {
             let leads = vcpu == LEADER && self.executing() == 0 && !self.over;
@@ -313,12 +313,12 @@ impl Power {
         }
     }
 
-    /// The states of the vCPUs that there are.
+    /// The states of the existing vCPUs.
     fn own(&self) -> &[Vcpu] {
         self.states.get(..self.vcpus).unwrap_or(&self.states)
     }
 
-    /// The vCPUs that execute, or whose cores do for them, one bit each.
+    /// The vCPUs that are running or have a lent core, one bit each.
     fn executing(&self) -> u32 {
         let busy = |state: &Vcpu| matches!(state, Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_));
         self.own()

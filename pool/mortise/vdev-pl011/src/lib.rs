@@ -1,24 +1,24 @@
-//! Virtual PL011: the serial port a Linux guest sees.
+//! Virtual PL011 UART, the serial port of a Linux guest.
 //!
 //! # Purpose
 //!
-//! A model of the Arm PL011 (Arm DDI 0183) for unmodified drivers: Linux's `amba-pl011` and its
-//! early console. It is the registers alone: who emulates the guest's accesses calls
-//! [`Pl011::read`] and [`Pl011::write`], passes sent bytes on, puts received ones in, and shows the
-//! level of [`Pl011::interrupt`] to the virtual interrupt controller after each of them.
+//! A model of the Arm PL011 (Arm DDI 0183) for unmodified drivers: `amba-pl011` of Linux and its early
+//! console. It models the registers only. The emulation of guest accesses calls [`Pl011::read`] and
+//! [`Pl011::write`], forwards transmitted bytes, passes received ones to [`Pl011::receive`], and after each
+//! call sets the line of the virtual GIC to the level of [`Pl011::interrupt`].
 //!
-//! # What differs from the device
+//! # Differences from the device
 //!
-//! - Sending takes no time: the transmit FIFO is always empty and [`Pl011::write`] returns the byte.
-//! - The receive timeout takes no time either: a single byte interrupts at once, and while bytes are
-//!   there the interrupt cannot be cleared. On the device it comes after 32 bit periods.
-//! - The receive FIFO is longer ([`FIFO_DEPTH`]), for a console whose input arrives in bursts, and
-//!   takes bytes whether or not the port is enabled. Trigger levels are those of the device's 32.
-//! - Baud rate, parity and flow control are stored and mean nothing; there is no DMA and no modem.
+//! - Transmission takes no time: the transmit FIFO is always empty and [`Pl011::write`] returns the byte.
+//! - The receive timeout takes no time either: a single byte interrupts at once, and the interrupt cannot
+//!   be cleared while the FIFO holds bytes. On the device it is raised after 32 bit periods.
+//! - The receive FIFO is longer ([`FIFO_DEPTH`]), for a console with bursts of input, and accepts bytes
+//!   even if the port is disabled. The trigger levels are those of the 32-byte FIFO of the device.
+//! - Baud rate, parity and flow control are stored without effect; there is no DMA and no modem.
 //!
 //! # Guarantees
 //!
-//! The guest is hostile: any sequence of accesses is total, bounded in time and free of panics.
+//! Total for a hostile guest: each access takes bounded time and does not panic.
 //!
 //! # Example
 //!
@@ -44,22 +44,22 @@ mod tests;
 use heapless::Deque;
 use registers::{control, flag, interrupt, line, offset};
 
-/// Bytes the receive FIFO holds.
+/// Capacity of the receive FIFO, in bytes.
 pub const FIFO_DEPTH: usize = 256;
 
-/// Bytes the registers take.
+/// Size of the register page, in bytes.
 pub const SIZE: usize = 0x1000;
 
 /// A serial port.
 #[derive(Clone, Debug)]
 pub struct Pl011 {
-    /// What UARTDR reads, one after the other: a byte and whether others were lost before it.
+    /// Values of successive reads of UARTDR: a byte, and whether others were lost before it.
     fifo: Deque<u16, FIFO_DEPTH>,
     /// Bytes were lost since the last one in the FIFO.
     lost: bool,
-    /// UARTRSR, of which only the overrun bit is ever set.
+    /// Overrun bit of UARTRSR; the others are never set.
     overrun: bool,
-    /// UARTRIS but for the receive timeout.
+    /// UARTRIS without the receive timeout.
     latched: u32,
     /// UARTIMSC.
     mask: u32,
@@ -73,7 +73,7 @@ pub struct Pl011 {
 }
 
 impl Pl011 {
-    /// A port as reset leaves it (DDI 0183, table 3-1).
+    /// A port in its reset state (DDI 0183, table 3-1).
     pub const fn new() -> Self {
         Self {
             fifo: Deque::new(),
@@ -91,7 +91,7 @@ impl Pl011 {
         }
     }
 
-    /// The guest reads at a byte offset. Inside a register, the bytes from there on.
+    /// Reads at a byte offset. An unaligned offset reads the remaining bytes of the register.
     pub fn read(&mut self, at: usize) -> u32 {
         let value = match at & !3 {
             offset::DATA => self.take(),
@@ -112,9 +112,9 @@ impl Pl011 {
         value >> ((at & 3) * 8)
     }
 
-    /// The guest writes at a byte offset; a byte it sends by that is returned. Inside a register, a
-    /// write has no effect.
-    #[must_use = "the byte is to be sent"]
+    /// Writes at a byte offset. Returns the byte if the write transmits one. A write at an unaligned offset
+    /// has no effect.
+    #[must_use = "the byte must be transmitted"]
     pub fn write(&mut self, at: usize, value: u32) -> Option<u8> {
         match at {
             offset::DATA => return self.send(value as u8),
@@ -133,11 +133,11 @@ impl Pl011 {
         None
     }
 
-    /// Puts a received byte into the FIFO. If it is full, the byte is lost, the guest learns of an
-    /// overrun, and the result is false.
+    /// Receives a byte into the FIFO. If the FIFO is full, the byte is lost, an overrun is signalled to the
+    /// guest, and the result is false.
     pub fn receive(&mut self, byte: u8) -> bool {
-        // The next byte that fits carries the mark (DDI 0183, 2.4, overrun bit). One that stayed
-        // until UARTECR is written would stay for ever: Linux does not write it.
+        // The next byte that fits carries the overrun bit (DDI 0183, 2.4). A bit held until UARTECR is
+        // written would never be cleared: Linux does not write it.
         let entry = u16::from(byte) | u16::from(self.lost) << registers::DATA_OVERRUN;
         let fits = self.fifo.push_back(entry).is_ok();
         self.lost = !fits;
@@ -151,7 +151,7 @@ impl Pl011 {
         fits
     }
 
-    /// Whether the FIFO has no room for another byte.
+    /// Whether the receive FIFO is full.
     pub fn is_full(&self) -> bool {
         self.fifo.is_full()
     }
@@ -162,7 +162,7 @@ impl Pl011 {
     }
 
     fn send(&mut self, byte: u8) -> Option<u8> {
-        // The FIFO passes its trigger level on the way up and, sent already, on the way down.
+        // The FIFO fills and drains past its trigger level at once.
         self.latched |= interrupt::TRANSMIT;
         if self.control & control::LOOPBACK != 0 {
             self.receive(byte);
@@ -180,8 +180,8 @@ impl Pl011 {
         entry.into()
     }
 
-    /// UARTRIS. The receive timeout is up while there are bytes: Linux clears it at start-up and
-    /// leaves bytes behind, as our FIFO is longer than the one it knows.
+    /// UARTRIS. The receive timeout is asserted while the FIFO holds bytes: Linux clears it at start-up and
+    /// may leave bytes, as this FIFO is longer than that of the device.
     fn raw(&self) -> u32 {
         if self.fifo.is_empty() {
             self.latched
@@ -201,7 +201,7 @@ impl Pl011 {
         flags
     }
 
-    /// How many received bytes raise the receive interrupt (DDI 0183, 3.3.9).
+    /// Trigger level of the receive interrupt, in bytes (DDI 0183, 3.3.9).
     const fn trigger(&self) -> usize {
         if self.line & line::FIFOS == 0 {
             return 1;

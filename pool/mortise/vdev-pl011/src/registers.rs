@@ -1,4 +1,4 @@
-//! Registers and their bits (DDI 0183, 3.2 and 3.3).
+//! PL011 registers and their bits (DDI 0183, 3.2 and 3.3).
 
 pub(crate) mod offset {
     pub(crate) const DATA: usize = 0x000;
@@ -35,9 +35,9 @@ pub(crate) mod line {
 /// Bits of UARTCR.
 pub(crate) mod control {
     pub(crate) const LOOPBACK: u32 = 1 << 7;
-    /// Transmission and reception on, the port off.
+    /// Transmission and reception enabled, the UART disabled.
     pub(crate) const RESET: u32 = 0x0300;
-    /// All that is not reserved.
+    /// All bits that are not reserved.
     pub(crate) const ALL: u32 = 0xff87;
 }
 

@@ -1,4 +1,4 @@
-//! What drivers do with the port, and what a hostile guest may try.
+//! Accesses of drivers and of a hostile guest.
 
 mod linux;
 

@@ -1,4 +1,4 @@
-//! Cores that sleep, wake and run in any order.
+//! Power states under arbitrary interleavings of cores.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,22 +8,22 @@ const ENTRY: Start = Start {
     argument: 0,
 };
 
-/// What one core does.
+/// State of one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Core {
-    /// Waits for its doorbell.
+    /// Asleep until its doorbell.
     Asleep,
-    /// Will look at what is next.
+    /// About to query its next action.
     Awake,
-    /// In its guest.
+    /// Running its guest.
     Guest,
-    /// Doing what it was lent for.
+    /// Doing the work it was lent for.
     Lent,
-    /// In Mortise on its guest's behalf: about to rest.
+    /// In Mortise: about to become idle.
     Leaving,
-    /// Carrying an end out, as the leader.
+    /// Carrying out an end, as the leader.
     Leading(RunEnd),
-    /// Making a run ready, as the leader.
+    /// Preparing a run, as the leader.
     Loading,
 }
 
@@ -34,7 +34,7 @@ struct Machine {
     cores: Vec<Core>,
     bells: u32,
     runs: u32,
-    /// What somebody else ordered last, and after how many runs.
+    /// The end that was forced last, and the number of runs before it.
     order: Option<(RunEnd, u32)>,
 }
 
@@ -51,7 +51,7 @@ impl Machine {
         }
     }
 
-    /// Somebody else gives an order, after whom one that is to be off is nobody's any more.
+    /// Forces an end from outside.
     fn order(&mut self, end: RunEnd) {
         if matches!(self.order, Some((RunEnd::Off, _))) {
             return;
@@ -66,7 +66,7 @@ impl Machine {
         self.bells |= calls.iter().fold(0, |word, vcpu| word | 1 << vcpu);
     }
 
-    /// One step of one core, which in its guest does what `wish` says.
+    /// One step of one core; `wish` selects the operation of its guest.
     fn step(&mut self, vcpu: usize, wish: usize) {
         let rung = self.bells >> vcpu & 1 != 0;
         self.cores[vcpu] = match self.cores[vcpu] {
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// A core that has no vCPU to run.
+    /// A core without a vCPU to run.
     fn serve(&self, vcpu: usize) -> Core {
         match self.power.loan(vcpu) {
             Loan::None => Core::Asleep,
@@ -177,7 +177,7 @@ impl Machine {
         self.obey()
     }
 
-    /// Lets every core go on, its guest doing nothing, until nothing moves any more.
+    /// Runs every core, with an idle guest, until no state changes.
     fn settle(&mut self) {
         for _ in 0..12 {
             for vcpu in 0..self.cores.len() {
@@ -313,7 +313,7 @@ fn a_vcpu_starts_only_from_off_and_only_by_request() {
     assert_eq!(power.next_action(9), NextAction::Wait);
 }
 
-/// vCPU 0 executes, and the cores of two others are lent.
+/// vCPU 0 is running, and the cores of two others are lent.
 fn lending() -> Power {
     let mut power = Power::new(3, 0);
     power.begin_run(ENTRY);

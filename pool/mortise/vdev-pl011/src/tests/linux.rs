@@ -1,4 +1,4 @@
-//! The accesses of Linux's `amba-pl011`, in its order.
+//! Access sequences of `amba-pl011` in Linux.
 
 use super::*;
 use std::collections::VecDeque;
@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 #[derive(Default)]
 struct Driver {
     port: Pl011,
-    /// What it sent.
+    /// Transmitted bytes.
     sent: Vec<u8>,
-    /// What it read from UARTDR, errors and all.
+    /// Values read from UARTDR, with error bits.
     taken: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ impl Driver {
         self.write(offset::LEVELS, 0x12);
         let kept = self.port.read(offset::CONTROL) & 0xc00;
         self.write(offset::CONTROL, kept | 0x301);
-        // It believes in FIFOs of 32 bytes and discards twice as many.
+        // The driver assumes FIFOs of 32 bytes and discards twice as many.
         self.write(offset::CLEAR, receive);
         for _ in 0..64 {
             if self.port.read(offset::FLAGS) & flag::RECEIVE_EMPTY != 0 {
@@ -51,8 +51,8 @@ impl Driver {
         self.write(offset::LINE, line & !0x11);
     }
 
-    /// The interrupt handler: takes all that came in, sends 16 bytes of `pending` at a time. It
-    /// never writes UARTECR.
+    /// The interrupt handler: reads all received bytes, transmits 16 bytes of `pending` at a time. It never
+    /// writes UARTECR.
     fn handle(&mut self, pending: &mut VecDeque<u8>) {
         let receive = interrupt::RECEIVE | interrupt::RECEIVE_TIMEOUT;
         for _ in 0..256 {
@@ -79,7 +79,7 @@ impl Driver {
         panic!("the interrupt does not go away");
     }
 
-    /// What is typed, and what the driver makes of it.
+    /// Receives input, and runs the driver.
     fn hear(&mut self, text: &[u8]) -> Vec<u32> {
         text.iter().for_each(|&byte| {
             self.port.receive(byte);
@@ -118,8 +118,8 @@ fn it_starts_sends_hears_stops_and_starts_again() {
     assert_eq!(driver.hear(b"again"), plain(b"again"));
 }
 
-/// The driver clears the receive interrupts, then discards 64 bytes: of a longer FIFO the rest stays
-/// behind a cleared interrupt.
+/// The driver clears the receive interrupts, then discards 64 bytes. A longer FIFO keeps the rest, with the
+/// interrupt cleared.
 #[test]
 fn bytes_that_outlast_its_start_up_interrupt_it() {
     let mut driver = Driver::default();
@@ -130,8 +130,8 @@ fn bytes_that_outlast_its_start_up_interrupt_it() {
     assert!(!driver.port.interrupt());
 }
 
-/// As the driver never clears the overrun in UARTRSR, a mark that stayed would make an error of all
-/// input to come.
+/// The driver never clears the overrun in UARTRSR, so a persistent overrun bit would mark all later input
+/// as erroneous.
 #[test]
 fn an_overrun_marks_one_byte_only() {
     let mut driver = Driver::default();
