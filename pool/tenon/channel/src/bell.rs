@@ -62,15 +62,15 @@ pub(crate) enum Peer {
 impl Peer {
     /// Rings the peer's doorbell if it waits.
     #[inline(always)]
-    pub fn answer(&self, doorbell: Doorbell) {
+    pub fn ring_if_waiting(&self, doorbell: Doorbell) {
         if doorbell == Doorbell::Ring {
-            self.call();
+            self.ring();
         }
     }
 
     /// Rings the peer's doorbell.
     #[cold]
-    pub fn call(&self) {
+    pub fn ring(&self) {
         match *self {
             Self::Thread(bell) => bell.ring(),
             // The result does not matter: only the owner of an end gets here.

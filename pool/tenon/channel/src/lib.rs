@@ -71,7 +71,7 @@ impl Drop for Line {
     fn drop(&mut self) {
         if let Some((keeper, end)) = &self.keeper {
             keeper.end(*end);
-            self.peer.call();
+            self.peer.ring();
         }
         self.open.store(false, Ordering::Release);
     }

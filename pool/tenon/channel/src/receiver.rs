@@ -42,7 +42,7 @@ impl Receiver {
     #[inline]
     pub fn try_read(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let (length, doorbell) = self.consumer.receive_into(buffer)?;
-        self.line.peer.answer(doorbell);
+        self.line.peer.ring_if_waiting(doorbell);
         Ok(length)
     }
 
@@ -140,6 +140,6 @@ impl Received<'_> {
     /// Removes it from the channel.
     #[inline]
     pub fn done(self) {
-        self.line.peer.answer(self.message.done());
+        self.line.peer.ring_if_waiting(self.message.done());
     }
 }

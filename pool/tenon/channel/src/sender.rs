@@ -41,7 +41,7 @@ impl Sender {
     #[inline]
     pub fn try_send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let doorbell = self.producer.send(bytes)?;
-        self.line.peer.answer(doorbell);
+        self.line.peer.ring_if_waiting(doorbell);
         Ok(())
     }
 
@@ -119,6 +119,6 @@ impl Reservation<'_> {
     /// Sends the first `length` bytes.
     #[inline]
     pub fn send(self, length: usize) {
-        self.line.peer.answer(self.slot.send(length));
+        self.line.peer.ring_if_waiting(self.slot.send(length));
     }
 }

@@ -1,6 +1,6 @@
 //! Agent thread of a vLib, which makes its asynchronous calls.
 
-use crate::{Error, PORTS, port::Port, room::CHANNELS};
+use crate::{Error, PORTS, channel_memory::CHANNELS, port::Port};
 use core::cell::Cell;
 use core::time::Duration;
 use tenon_thread::server::Server;
@@ -39,7 +39,7 @@ static STORAGE: [Storage<STACK>; PORTS] = [const { Storage::new() }; PORTS];
 static SERVERS: [Server; PORTS] = [const { Server::background() }; PORTS];
 
 /// Requests a channel's call, made by the agent at the current thread's priority.
-pub(crate) fn ask(
+pub(crate) fn request(
     (index, port): (usize, &'static Port),
     channel: usize,
     deadline: Option<Instant>,
@@ -63,12 +63,12 @@ pub(crate) fn ask(
     if !server.is_attached_to(thread) {
         let _ = thread.set_priority(priority);
     }
-    port.turns.ask(channel);
+    port.order.enqueue(channel);
     Ok(())
 }
 
 /// Sets or removes the budget of the agent.
-pub(crate) fn promise(
+pub(crate) fn reserve(
     (index, port): (usize, &'static Port),
     share: Option<(Duration, Duration)>,
 ) -> Result<(), Error> {
@@ -99,7 +99,7 @@ fn worker((index, port): (usize, &'static Port), priority: Priority) -> Result<H
 }
 
 /// Whether a channel's call is outstanding.
-pub(crate) fn is_asked(index: usize, channel: usize) -> bool {
+pub(crate) fn is_requested(index: usize, channel: usize) -> bool {
     let agent = AGENTS.get(index);
     agent.is_some_and(|agent| agent.masked(|agent, _| agent.request(channel).is_some()))
 }
@@ -113,10 +113,10 @@ impl Agent {
 /// Main function of the agent.
 fn serve(agent: &'static Guarded<Agent>, port: &'static Port) {
     loop {
-        let channel = port.turns.granted();
+        let channel = port.order.next_asynchronous();
         let request = agent.masked(|agent, _| agent.request(channel));
         let result = request.map(|request| (request, port.call(channel, request.deadline)));
-        port.turns.give();
+        port.order.release();
         agent.masked(|agent, _| agent.requests.get(channel).map(Cell::take));
         if let Some((request, result)) = result {
             (request.callback)(request.word, result);

@@ -41,10 +41,10 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod call_order;
+mod channel_memory;
 mod error;
 mod port;
-mod room;
-mod turns;
 
 pub use agent::Callback;
 pub use core_ring::Area;
@@ -80,7 +80,7 @@ impl Channel {
         let index = environment::vlib(vlib).ok_or(Error::Absent)?.number as usize;
         let port = ALL.get(index).ok_or(Error::Absent)?;
         port.open(vlib)?;
-        let number = port.take(size)?;
+        let number = port.allocate(size)?;
         let memory = port.memory(number).ok_or(Error::NoMemory)?;
         Ok(Self {
             index,
@@ -122,13 +122,13 @@ impl Channel {
     ///
     /// Those of [`call_for`](Self::call_for).
     pub fn call_until(&mut self, deadline: Option<Instant>) -> Result<(), Error> {
-        if agent::is_asked(self.index, self.number) {
+        if agent::is_requested(self.index, self.number) {
             return Err(Error::Busy);
         }
         let port = self.port();
-        port.turns.take(deadline).map_err(|_| Error::TimedOut)?;
+        port.order.acquire(deadline).map_err(|_| Error::TimedOut)?;
         let result = port.call(self.number, deadline);
-        port.turns.give();
+        port.order.release();
         result
     }
 
@@ -145,7 +145,7 @@ impl Channel {
         word: usize,
     ) -> Result<(), Error> {
         let port = (self.index, self.port());
-        agent::ask(port, self.number, deadline, (callback, word))
+        agent::request(port, self.number, deadline, (callback, word))
     }
 
     /// Sets the budget in each period of asynchronous calls of this vLib, of all its channels, as
@@ -156,8 +156,8 @@ impl Channel {
     /// # Errors
     ///
     /// [`Error::Overload`], also in an image without servers; [`Error::NoThread`].
-    pub fn promise_async(&mut self, share: Option<(Duration, Duration)>) -> Result<(), Error> {
-        agent::promise((self.index, self.port()), share)
+    pub fn reserve_async(&mut self, share: Option<(Duration, Duration)>) -> Result<(), Error> {
+        agent::reserve((self.index, self.port()), share)
     }
 
     /// Closes the channel and frees its memory.
@@ -166,10 +166,10 @@ impl Channel {
     ///
     /// The channel itself with [`Error::Busy`], if a call on it is in progress.
     pub fn close(self) -> Result<(), (Self, Error)> {
-        if agent::is_asked(self.index, self.number) {
+        if agent::is_requested(self.index, self.number) {
             return Err((self, Error::Busy));
         }
-        match self.port().give_back(self.number) {
+        match self.port().free(self.number) {
             Ok(()) => Ok(()),
             Err(error) => Err((self, error)),
         }

@@ -1,6 +1,6 @@
 //! Port of one vLib: its shared memory and hypercalls.
 
-use crate::{Error, room::Room, turns::Turns};
+use crate::{Error, call_order::CallOrder, channel_memory::ChannelMemory};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_ring::Area;
@@ -42,7 +42,7 @@ enum Left {
 }
 
 struct State {
-    room: Room,
+    memory: ChannelMemory,
     /// Owner of the call that is unfinished and not waited for.
     left: Cell<Left>,
     /// Channels with a call that another channel's call has completed, one bit each.
@@ -53,7 +53,7 @@ struct State {
 pub(crate) struct Port {
     end: Once<VlibEnd>,
     state: Guarded<State>,
-    pub turns: Turns,
+    pub order: CallOrder,
     /// Expiry interrupts are counted only: the waiting thread checks the time.
     timer: Timer,
     /// Deadline of the current call, in ns of the counter.
@@ -65,11 +65,11 @@ impl Port {
         Self {
             end: Once::new(),
             state: Guarded::new(State {
-                room: Room::new(),
+                memory: ChannelMemory::new(),
                 left: Cell::new(Left::Nobody),
                 answered: Cell::new(0),
             }),
-            turns: Turns::new(),
+            order: CallOrder::new(),
             timer: Timer::new(|| {}),
             deadline: AtomicU64::new(FOREVER),
         }
@@ -92,16 +92,16 @@ impl Port {
     }
 
     /// Allocates memory for a channel; returns its number.
-    pub fn take(&self, size: usize) -> Result<usize, Error> {
+    pub fn allocate(&self, size: usize) -> Result<usize, Error> {
         let end = self.end()?.memory.len();
         let taken = self
             .state
-            .masked(|state, _| state.room.take(size, HEAD, end));
+            .masked(|state, _| state.memory.allocate(size, HEAD, end));
         taken.ok_or(Error::NoMemory)
     }
 
     /// Frees a channel, unless the server still has its call.
-    pub fn give_back(&self, channel: usize) -> Result<(), Error> {
+    pub fn free(&self, channel: usize) -> Result<(), Error> {
         let under_way = self.is_under_way();
         self.state.masked(|state, _| {
             if state.left.get() == Left::Channel(channel) {
@@ -111,7 +111,7 @@ impl Port {
                 state.left.set(Left::Nobody);
             }
             state.answered.update(|set| set & !(1 << channel));
-            state.room.give_back(channel);
+            state.memory.free(channel);
             Ok(())
         })
     }
@@ -123,7 +123,7 @@ impl Port {
     }
 
     fn part(&self, channel: usize) -> (usize, usize) {
-        self.state.masked(|state, _| state.room.of(channel))
+        self.state.masked(|state, _| state.memory.of(channel))
     }
 
     fn status(&self, word: usize) -> u64 {

@@ -81,7 +81,7 @@ impl Blueprint {
 
     /// Writes a byte at any offset, for tests of Mortise's validation.
     #[must_use]
-    pub fn spoil(mut self, at: usize, value: u8) -> Self {
+    pub fn corrupt(mut self, at: usize, value: u8) -> Self {
         self.put(at, &[value]);
         self
     }
@@ -119,6 +119,6 @@ mod tests {
             [2, 2, 1, 255, 255, 255, 255, 255, 255, 9]
         );
         assert_eq!((bytes[0x58], bytes[0x60]), (1, 2));
-        assert_eq!(blueprint.spoil(255, 3).bytes()[255], 3);
+        assert_eq!(blueprint.corrupt(255, 3).bytes()[255], 3);
     }
 }

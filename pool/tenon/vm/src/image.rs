@@ -1,14 +1,14 @@
 //! Image to load into a VM.
 
 /// Granule of loading: address and size are multiples of it.
-pub const GRAIN: usize = 64;
+pub const GRANULE: usize = 64;
 
 /// A granule of an image, aligned for Mortise to copy.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
-pub struct Chunk(pub [u8; GRAIN]);
+pub struct Chunk(pub [u8; GRANULE]);
 
-/// An image of `N` bytes, a multiple of [`GRAIN`], aligned for Mortise to copy.
+/// An image of `N` bytes, a multiple of [`GRANULE`], aligned for Mortise to copy.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub struct Image<const N: usize> {
@@ -19,7 +19,7 @@ impl<const N: usize> Image<N> {
     /// An image of these bytes.
     #[must_use]
     pub const fn new(bytes: [u8; N]) -> Self {
-        const { assert!(N.is_multiple_of(GRAIN), "whole chunks are loaded") };
+        const { assert!(N.is_multiple_of(GRANULE), "whole chunks are loaded") };
         Self { bytes }
     }
 

@@ -33,12 +33,12 @@
 mod blueprint;
 mod error;
 mod image;
-mod told;
+mod info;
 
 pub use blueprint::{Blueprint, RAM};
 pub use error::Error;
-pub use image::{Chunk, GRAIN, Image};
-pub use told::{Listed, State, Statistics, Totals};
+pub use image::{Chunk, GRANULE, Image};
+pub use info::{Listed, State, Statistics, Totals};
 
 use hw_arch::firmware::ask_hypervisor;
 
@@ -193,8 +193,8 @@ impl Vm {
     ///
     /// [`Error::NotFound`] if it does not exist.
     pub fn statistics(&self) -> Result<Statistics, Error> {
-        let page = told::Page::new();
-        self.ask(Function::Statistics, [address(&page), told::SIZE as u64, 0])?;
+        let page = info::Page::new();
+        self.ask(Function::Statistics, [address(&page), info::SIZE as u64, 0])?;
         Ok(page.read())
     }
 
@@ -203,8 +203,8 @@ impl Vm {
     /// # Errors
     ///
     /// [`Error::NotFound`] if it does not exist.
-    pub fn read_console(&self, into: &mut told::Text) -> Result<usize, Error> {
-        self.read_console_at_most(into, told::TEXT)
+    pub fn read_console(&self, into: &mut info::Text) -> Result<usize, Error> {
+        self.read_console_at_most(into, info::TEXT)
     }
 
     /// As [`read_console`](Self::read_console) with a maximum number of bytes, rounded down to eights; the others stay pending.
@@ -212,8 +212,8 @@ impl Vm {
     /// # Errors
     ///
     /// [`Error::NotFound`] if it does not exist.
-    pub fn read_console_at_most(&self, into: &mut told::Text, most: usize) -> Result<usize, Error> {
-        let size = most.min(told::TEXT) as u64;
+    pub fn read_console_at_most(&self, into: &mut info::Text, most: usize) -> Result<usize, Error> {
+        let size = most.min(info::TEXT) as u64;
         let [count, ..] = self.ask(Function::ConsoleRead, [address(into), size, 0])?;
         Ok(count as usize)
     }
@@ -223,4 +223,4 @@ impl Vm {
     }
 }
 
-pub use told::Text;
+pub use info::Text;

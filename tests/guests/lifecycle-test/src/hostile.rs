@@ -55,7 +55,7 @@ pub(crate) fn nonsense() -> Outcome {
     for at in [
         0usize, 4, 8, 0x28, 0x30, 0x38, 0x48, 0x49, 0x51, 0x52, 0x53, 0x54, 0x68, 0xff,
     ] {
-        let spoiled = Vm::create(&blueprint("other").spoil(at, 0x5a));
+        let spoiled = Vm::create(&blueprint("other").corrupt(at, 0x5a));
         good &= matches!(
             spoiled,
             Err(Error::Invalid | Error::Denied | Error::NoMemory)

@@ -100,7 +100,7 @@ pub fn asynchronous_served(server: &mut Server) -> Verdict {
     time::sleep(Duration::from_millis(1));
     TOOK.store(0, Ordering::Relaxed);
     let all = Duration::from_millis(10);
-    let refused = server.0.promise_async(Some((all * 2, all)));
+    let refused = server.0.reserve_async(Some((all * 2, all)));
     expect(
         refused == Err(Error::Overload),
         "twice the core promised",
@@ -108,7 +108,7 @@ pub fn asynchronous_served(server: &mut Server) -> Verdict {
     )?;
     contend()?;
     server.write(Ask::Spin, 20_000_000);
-    let promised = server.0.promise_async(Some((all / 5, all)));
+    let promised = server.0.reserve_async(Some((all / 5, all)));
     expect(promised.is_ok(), "not promised", 0)?;
     BEGAN.store(Instant::now().nanoseconds(), Ordering::Relaxed);
     let asked = server.0.call_async(
@@ -124,6 +124,6 @@ pub fn asynchronous_served(server: &mut Server) -> Verdict {
     );
     expect(asked.is_ok(), "not asked for", 0)?;
     expect_ten_budgets()?;
-    let ended = server.0.promise_async(None);
+    let ended = server.0.reserve_async(None);
     expect(ended.is_ok(), "its promise is kept", 0)
 }

@@ -87,7 +87,7 @@ pub(crate) extern "C" fn vlib_async_budget(channel: u32, budget: u64, period: u6
     let [budget, period] = [budget, period].map(Duration::from_nanos);
     let share = (!period.is_zero()).then_some((budget, period));
     let promised = with(channel, |mut opened| {
-        let result = opened.promise_async(share).map_err(errno);
+        let result = opened.reserve_async(share).map_err(errno);
         (Some(opened), result)
     });
     report(promised.flatten())

@@ -5,7 +5,7 @@ use crate::vm::records::{VmBlueprint, VmListed, VmStatistics, VmTotals, text};
 use core::ffi::{c_char, c_int, c_void};
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
-use tenon_vm::{Chunk, Error, GRAIN, Listed, Text, Totals, Vm};
+use tenon_vm::{Chunk, Error, GRANULE, Listed, Text, Totals, Vm};
 
 /// Stores a result for C.
 ///
@@ -95,12 +95,12 @@ pub(crate) unsafe extern "C" fn tenon_vm_load(
     size: usize,
 ) -> c_int {
     let chunks = image.cast::<Chunk>();
-    if chunks.is_null() || !chunks.is_aligned() || !size.is_multiple_of(GRAIN) {
+    if chunks.is_null() || !chunks.is_aligned() || !size.is_multiple_of(GRANULE) {
         return Errno::EINVAL.raise();
     }
     // SAFETY: `image` is valid for reads of `size` bytes, as the caller ensures; alignment and size
     // were checked, and every bit pattern is a chunk.
-    let chunks = unsafe { core::slice::from_raw_parts(chunks, size / GRAIN) };
+    let chunks = unsafe { core::slice::from_raw_parts(chunks, size / GRANULE) };
     report_unit(Vm::from_handle(vm).load_chunks(target, chunks))
 }
 

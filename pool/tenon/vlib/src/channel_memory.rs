@@ -10,11 +10,11 @@ pub(crate) const GRAIN: usize = 64;
 
 /// Allocated parts; the length is zero for a free channel.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct ChannelMemory {
     parts: [Cell<(usize, usize)>; CHANNELS],
 }
 
-impl Room {
+impl ChannelMemory {
     /// No allocations.
     pub const fn new() -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Room {
 
     /// Allocates `size` bytes between `start` and `end`, first fit, to a free channel; returns its
     /// number.
-    pub fn take(&self, size: usize, start: usize, end: usize) -> Option<usize> {
+    pub fn allocate(&self, size: usize, start: usize, end: usize) -> Option<usize> {
         let size = size.max(1).checked_next_multiple_of(GRAIN)?;
         let number = self.parts.iter().position(|part| part.get().1 == 0)?;
         let mut at = start.next_multiple_of(GRAIN);
@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// Frees a channel.
-    pub fn give_back(&self, number: usize) {
+    pub fn free(&self, number: usize) {
         if let Some(part) = self.parts.get(number) {
             part.set((0, 0));
         }
@@ -67,10 +67,10 @@ mod tests {
         fn channels_are_apart_and_within(
             steps in prop::collection::vec((any::<bool>(), 0usize..400, 0usize..CHANNELS), 0..60),
         ) {
-            let (room, mut have) = (Room::new(), [false; CHANNELS]);
+            let (room, mut have) = (ChannelMemory::new(), [false; CHANNELS]);
             for (take, size, number) in steps {
                 if take {
-                    if let Some(number) = room.take(size, 64, 1024) {
+                    if let Some(number) = room.allocate(size, 64, 1024) {
                         prop_assert!(!have[number]);
                         have[number] = true;
                         prop_assert!(room.of(number).1 >= size);
@@ -78,7 +78,7 @@ mod tests {
                         prop_assert!(size > 960, "an empty one has room");
                     }
                 } else {
-                    room.give_back(number);
+                    room.free(number);
                     have[number] = false;
                 }
                 let mut taken: Vec<_> = (0..CHANNELS).map(|n| room.of(n)).filter(|p| p.1 > 0).collect();

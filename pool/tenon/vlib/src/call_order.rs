@@ -1,6 +1,6 @@
 //! First-come first-served order of a vLib's calls, which are made one at a time.
 
-use crate::room::CHANNELS;
+use crate::channel_memory::CHANNELS;
 use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, TimedOut, WaitQueue, WaitValue, Waking};
@@ -13,7 +13,7 @@ struct State {
     /// Waiting threads, each with its ticket.
     waiters: WaitQueue,
     /// Tickets of asynchronous calls by channel; zero for none.
-    apart: [Cell<usize>; CHANNELS],
+    asynchronous: [Cell<usize>; CHANNELS],
     /// Channel of the asynchronous call in progress.
     granted: Cell<Option<usize>>,
     /// The agent's wait queue.
@@ -34,31 +34,31 @@ impl State {
 }
 
 /// The order of one vLib's calls.
-pub(crate) struct Turns(Guarded<State>);
+pub(crate) struct CallOrder(Guarded<State>);
 
 /// A ticket as the value of a waiter.
-fn note(ticket: usize) -> WaitValue {
+fn ticket_value(ticket: usize) -> WaitValue {
     core::ptr::without_provenance(ticket)
 }
 
-impl Turns {
+impl CallOrder {
     pub const fn new() -> Self {
         Self(Guarded::new(State {
             taken: Cell::new(false),
             tickets: Cell::new(0),
             waiters: WaitQueue::new(),
-            apart: [const { Cell::new(0) }; CHANNELS],
+            asynchronous: [const { Cell::new(0) }; CHANNELS],
             granted: Cell::new(None),
             agent: WaitQueue::new(),
         }))
     }
 
     /// Waits for the turn of a synchronous call.
-    pub fn take(&'static self, deadline: Option<Instant>) -> Result<(), TimedOut> {
+    pub fn acquire(&'static self, deadline: Option<Instant>) -> Result<(), TimedOut> {
         self.0.try_or_wait(
             |state, _| (!state.taken.replace(true)).then_some(Ok(())),
             |state, waiting| {
-                let ticket = note(state.ticket());
+                let ticket = ticket_value(state.ticket());
                 let turn = waiting.wait_with(|state| &state.waiters, deadline, ticket);
                 turn.map(drop)
             },
@@ -66,19 +66,19 @@ impl Turns {
     }
 
     /// Draws a ticket for a channel's asynchronous call, made by the agent.
-    pub fn ask(&self, channel: usize) {
+    pub fn enqueue(&self, channel: usize) {
         self.0.waking(|state, waking| {
             if !state.taken.replace(true) {
                 return state.grant(channel, waking);
             }
-            if let Some(apart) = state.apart.get(channel) {
-                apart.set(state.ticket());
+            if let Some(asynchronous) = state.asynchronous.get(channel) {
+                asynchronous.set(state.ticket());
             }
         });
     }
 
     /// Waits for the turn of an asynchronous call, in the agent.
-    pub fn granted(&'static self) -> usize {
+    pub fn next_asynchronous(&'static self) -> usize {
         loop {
             let granted = self.0.try_or_wait(
                 |state, _| state.granted.take().map(Some),
@@ -94,7 +94,7 @@ impl Turns {
     }
 
     /// Ends the turn; the next one is that of the smallest ticket.
-    pub fn give(&self) {
+    pub fn release(&self) {
         self.0.waking(|state, waking| {
             // Fast path, at the end of a call with a deadline.
             if state.tickets.get() == 0 {
@@ -105,10 +105,10 @@ impl Turns {
                 thread = thread.min(note.addr());
                 None
             });
-            let asked = state.apart.iter().map(Cell::get).enumerate();
+            let asked = state.asynchronous.iter().map(Cell::get).enumerate();
             let asked = asked.filter(|&(_, ticket)| ticket != 0 && ticket < thread);
             if let Some((channel, _)) = asked.min_by_key(|&(_, ticket)| ticket) {
-                state.apart[channel].set(0);
+                state.asynchronous[channel].set(0);
                 state.grant(channel, waking);
             } else if thread == usize::MAX {
                 state.tickets.set(0);
