@@ -1,4 +1,4 @@
-//! Barriers.
+//! Memory barriers and the instruction synchronization barrier.
 
 macro_rules! barrier {
     ($($(#[$doc:meta])* $name:ident = $instruction:literal;)*) => {
@@ -7,7 +7,7 @@ macro_rules! barrier {
             #[inline(always)]
             pub fn $name() {
                 #[cfg(target_arch = "aarch64")]
-                // SAFETY: a barrier only orders what is there.
+                // SAFETY: a barrier orders accesses and changes no memory.
                 unsafe { core::arch::asm!($instruction, options(nostack, preserves_flags)) }
             }
         )*

@@ -1,8 +1,7 @@
 //! Cache maintenance by address.
 //!
-//! Guests and secondary cores start with their MMU off and so read memory past
-//! the caches: what was written for them is cleaned to the point of coherency
-//! first (Arm ARM, D7.5).
+//! Guests and secondary cores start with their MMU off, so that their reads bypass the caches. What
+//! is written for them is first cleaned to the point of coherency (Arm ARM, D7.5).
 
 /// Bytes per data cache line, from `CTR_EL0`.
 #[must_use]
@@ -11,12 +10,12 @@ pub fn line_size() -> usize {
     4 << shift
 }
 
-/// Fills a page of 4 KiB with zeros, a block at a time where the core can (Arm ARM, D7.5.9).
+/// Fills a page of 4 KiB with zeros, by DC ZVA blocks where the core allows them (Arm ARM, D7.5.9).
 ///
 /// # Safety
 ///
-/// The page is mapped as normal memory, its address a multiple of 4 KiB, and nobody refers to it but
-/// by cells.
+/// The page is mapped as normal memory, its address is a multiple of 4 KiB, and all references to
+/// it are to cells.
 pub unsafe fn zero_page(page: usize) {
     /// DCZID_EL0.DZP: zeroing by blocks is not allowed.
     #[cfg(target_arch = "aarch64")]
@@ -42,7 +41,8 @@ pub unsafe fn zero_page(page: usize) {
         }
     }
     for word in 0..4096 / size_of::<u64>() {
-        // SAFETY: within the page, by the caller's contract.
+        // SAFETY: the word lies within the page, which the caller states to be mapped and referred
+        // to by cells only.
         unsafe { (page as *mut u64).add(word).write_volatile(0) };
     }
 }
@@ -57,7 +57,7 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
     let mut address = start & !(line - 1);
     while address < start + length {
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the caller says the range is mapped; contents stay as they are.
+        // SAFETY: the caller states that the range is mapped; its contents are kept.
         unsafe {
             core::arch::asm!("dc civac, {}", in(reg) address, options(nostack, preserves_flags));
         }
@@ -66,24 +66,24 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
     crate::barrier::dsb_sy();
 }
 
-/// Bytes that [`copy_to_memory`] and [`zero_to_memory`] move at a time; addresses and lengths are
-/// multiples of it.
+/// Bytes that one step of [`copy_to_memory`] and [`zero_to_memory`] moves. Addresses and lengths
+/// are multiples of it.
 pub const CHUNK: usize = 64;
 
 /// Copies whole chunks and cleans them to the point of coherency: 12 instructions each.
 ///
 /// # Safety
 ///
-/// Both ranges are mapped as normal memory, the target to be written; addresses and length are
-/// multiples of [`CHUNK`]. Nobody refers to either but by cells; what others write to the source at
-/// the same time arrives or not.
+/// Both ranges are mapped as normal memory, the target is writable, and addresses and length are
+/// multiples of [`CHUNK`]. All references to either are to cells. Concurrent writes to the source
+/// may or may not be copied.
 pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
     if length == 0 {
         return;
     }
     #[cfg(target_arch = "aarch64")]
     {
-        // SAFETY: the caller vouches for both ranges.
+        // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
         unsafe {
             core::arch::asm!(
                 "2: ldp {a}, {b}, [{from}], #64",
@@ -107,20 +107,20 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
         clean_short_lines(to, length);
     }
     #[cfg(not(target_arch = "aarch64"))]
-    // SAFETY: the caller vouches for both ranges.
+    // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
     unsafe {
         core::ptr::copy(from as *const u8, to as *mut u8, length);
     }
     crate::barrier::dsb_sy();
 }
 
-/// Fills whole chunks with zeros and cleans them to the point of coherency: 5 instructions each where
-/// the core zeroes as much at a time.
+/// Fills whole chunks with zeros and cleans them to the point of coherency: 5 instructions each
+/// where a DC ZVA block is a chunk.
 ///
 /// # Safety
 ///
-/// The range is mapped as normal memory to be written; address and length are multiples of [`CHUNK`].
-/// Nobody refers to it but by cells.
+/// The range is mapped as writable normal memory; address and length are multiples of [`CHUNK`].
+/// All references to it are to cells.
 pub unsafe fn zero_to_memory(start: usize, length: usize) {
     if length == 0 {
         return;
@@ -130,7 +130,8 @@ pub unsafe fn zero_to_memory(start: usize, length: usize) {
         /// DCZID_EL0: a block of 16 words of 4 bytes, not prohibited (Arm ARM, D19.2).
         const CHUNK_BLOCKS: u64 = 4;
         let by_blocks = crate::read_register!("dczid_el0") == CHUNK_BLOCKS;
-        // SAFETY: the caller vouches for the range; a block is a chunk in the first case.
+        // SAFETY: the caller states that the range is mapped and writable; in the first case a
+        // block is a chunk.
         unsafe {
             if by_blocks {
                 core::arch::asm!(
@@ -160,18 +161,18 @@ pub unsafe fn zero_to_memory(start: usize, length: usize) {
         clean_short_lines(start, length);
     }
     #[cfg(not(target_arch = "aarch64"))]
-    // SAFETY: the caller vouches for the range.
+    // SAFETY: the caller states that the range is mapped and writable.
     unsafe {
         core::ptr::write_bytes(start as *mut u8, 0, length);
     }
     crate::barrier::dsb_sy();
 }
 
-/// Cleans what one instruction per chunk has left: the lines of a core whose lines are shorter.
+/// Cleans the remaining lines on a core with lines shorter than a chunk.
 #[cfg(target_arch = "aarch64")]
 fn clean_short_lines(start: usize, length: usize) {
     if line_size() < CHUNK {
-        // SAFETY: called for a range that is mapped.
+        // SAFETY: the callers' ranges are mapped.
         unsafe { clean_and_invalidate(start, length) };
     }
 }

@@ -1,19 +1,19 @@
-//! Waiting, interrupt masks and the core's identity.
+//! CPU control: wait for interrupt, interrupt masks and identity.
 
 /// Sleeps until an interrupt is pending, masked or not.
 #[inline(always)]
 pub fn wait_for_interrupt() {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: waiting changes no state.
+    // SAFETY: WFI changes no state.
     unsafe {
         core::arch::asm!("wfi", options(nostack, preserves_flags));
     }
 }
 
-/// Lets others go first while this core spins.
+/// Yields while this core spins.
 ///
-/// YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs the cores in turn ends the
-/// turn here, instead of spinning for a whole slice until the one waited for may go on.
+/// YIELD, not the ISB of `core::hint::spin_loop`: an emulator that runs the cores in turn then
+/// switches to the next core, instead of spinning for a whole slice.
 #[inline(always)]
 pub fn relax() {
     #[cfg(target_arch = "aarch64")]
@@ -29,7 +29,7 @@ pub fn relax() {
 #[inline(always)]
 pub fn mask_interrupts() {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: fewer interrupts never break an invariant.
+    // SAFETY: masked interrupts break no invariant.
     unsafe {
         core::arch::asm!("msr daifset, #3", options(nostack, preserves_flags));
     }
@@ -44,7 +44,8 @@ pub fn mask_interrupts() {
 #[inline(always)]
 pub unsafe fn unmask_interrupts() {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller states that the vectors are in place and that no lock of a handler is
+    // held.
     unsafe {
         core::arch::asm!("msr daifclr, #2", options(nostack, preserves_flags));
     }
@@ -52,30 +53,30 @@ pub unsafe fn unmask_interrupts() {
 
 /// `ISR_EL1.F`: a Group 0 interrupt is pending (Arm ARM, D19.2.61).
 pub const FIQ: u64 = 1 << 6;
-/// `ISR_EL1.I`: a Group 1 interrupt is.
+/// `ISR_EL1.I`: a Group 1 interrupt is pending.
 pub const IRQ: u64 = 1 << 7;
 
-/// The interrupts that are pending, masked or not: [`FIQ`] and [`IRQ`], physical ones at EL2.
+/// The pending interrupts, masked or not: [`FIQ`] and [`IRQ`], physical ones at EL2.
 #[inline(always)]
 #[must_use]
 pub fn pending_interrupts() -> u64 {
     interrupts_of(crate::registers::isr_el1::read())
 }
 
-/// Whether one is.
+/// Whether an interrupt is pending.
 #[inline(always)]
 #[must_use]
 pub fn is_interrupt_pending() -> bool {
     pending_interrupts() != 0
 }
 
-/// The same in an instruction less where nothing is, for ways on which each counts: an SError is told
-/// apart only where something is.
+/// Whether an interrupt is pending, one instruction shorter in the frequent case that none is. Only
+/// otherwise an SError is distinguished.
 #[inline(always)]
 #[must_use]
 pub fn is_interrupt_pending_now() -> bool {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: reading the register changes no state, and the label goes on as the end does.
+    // SAFETY: reading the register changes no state, and the label rejoins the end of the assembly.
     unsafe {
         core::arch::asm!(
             "mrs x17, isr_el1",
@@ -88,8 +89,8 @@ pub fn is_interrupt_pending_now() -> bool {
     false
 }
 
-/// What of `ISR_EL1` goes away when interrupts are served. An SError does not, which a guest takes when
-/// it goes on: who does not go on as long as it is pending never does.
+/// The bits of `ISR_EL1` that clear when interrupts are served. An SError stays pending until the
+/// guest is entered and takes it: code that waited for it to clear would never continue.
 const fn interrupts_of(pending: u64) -> u64 {
     pending & (FIQ | IRQ)
 }
@@ -100,7 +101,7 @@ pub fn affinity() -> u64 {
     crate::registers::mpidr_el1::read() & 0xff_00ff_ffff
 }
 
-/// Stops this core for good.
+/// Stops this core for ever.
 pub fn park() -> ! {
     mask_interrupts();
     loop {

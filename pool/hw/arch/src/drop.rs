@@ -1,11 +1,11 @@
-//! The way down from EL2, where a machine without a hypervisor may start its cores.
+//! Entry at EL2 of an image for EL1: the drop from EL2 to EL1.
 
-/// Writes the code of that name for a core that was started at EL2 and goes down to EL1 for good: the
-/// `other` of an image's entry at EL1.
+/// Writes the code with this name for a core that was started at EL2 and drops to EL1 for ever: the
+/// `other` of an image entry at EL1.
 ///
-/// `HCR_EL2.RW` makes EL1 AArch64; the timers and the GIC's registers, where it has any
-/// (`ID_AA64PFR0_EL1.GIC`), are left to EL1; SPSR 0x3c5 is EL1 on `SP_EL1` with everything masked. x30
-/// is where the entry code goes on (Arm ARM, D1.2).
+/// `HCR_EL2.RW` makes EL1 AArch64. EL1 may access the timers and, if there are any
+/// (`ID_AA64PFR0_EL1.GIC`), the registers of the GIC. SPSR 0x3c5 is EL1 on `SP_EL1` with all
+/// exceptions masked. x30 is the return address into the entry code (Arm ARM, D1.2).
 #[macro_export]
 macro_rules! drop_to_el1 {
     ($name:literal) => {

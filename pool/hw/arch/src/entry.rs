@@ -1,4 +1,4 @@
-//! The first instructions of an image.
+//! Image entry: the instructions before the first Rust function.
 //!
 //! [`image_entry!`](crate::image_entry) writes them for one exception level. An
 //! image begins with the header of a Linux arm64 `Image`, so that any boot
@@ -30,8 +30,8 @@ pub struct EarlyTable([u64; 4]);
 impl EarlyTable {
     /// Table for level `L` in which the gibibytes that meet `[start, end)` are
     /// normal memory and the others are device memory, never executable: a core
-    /// may fetch on speculation from whatever is.
-    ///
+    /// normal memory and the others are device memory, never executable, as a core may
+    /// fetch speculatively from executable memory.
     /// ```
     /// use hw_arch::{El2, entry::EarlyTable};
     /// let table = EarlyTable::new::<El2>(0x4000_0000, 0x8000_0000);

@@ -1,7 +1,7 @@
 //! Calls to the firmware below: PSCI (Arm DEN 0022) over SMC or HVC.
 //!
 //! Mortise calls by SMC. Tenon calls by HVC, which reaches Mortise, or on bare
-//! metal without EL2 the emulator's firmware. On the host nothing answers.
+//! metal without EL2 the emulator's firmware. On the host, calls return nothing.
 
 pub use smccc::{Call, psci::Error};
 #[cfg(target_arch = "aarch64")]
@@ -9,11 +9,11 @@ pub use smccc::{Hvc, Smc};
 
 #[cfg(not(target_arch = "aarch64"))]
 mod host {
-    /// Stands for an instruction the host does not have.
+    /// Stand-in for an instruction that the host does not have.
     #[derive(Debug)]
-    pub struct Nobody;
+    pub struct Unanswered;
 
-    impl smccc::Call for Nobody {
+    impl smccc::Call for Unanswered {
         fn call32(_: u32, _: [u32; 7]) -> [u32; 8] {
             [u32::MAX; 8]
         }
@@ -24,13 +24,14 @@ mod host {
 }
 
 #[cfg(not(target_arch = "aarch64"))]
-pub use host::{Nobody as Hvc, Nobody as Smc};
+pub use host::{Unanswered as Hvc, Unanswered as Smc};
 
-/// Calls the hypervisor for a function that takes no argument, and drops its answer. Short, where a
-/// call of seventeen arguments is not (Arm DEN 0028, 2.6).
+/// Calls a function of the hypervisor without arguments and drops the reply. Shorter than a call
+/// with seventeen arguments (Arm DEN 0028, 2.6).
 pub fn call_hypervisor(function: u32) {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: a hypervisor that knows no such function answers so; what a call may change is named.
+    // SAFETY: a hypervisor without this function returns an error; all registers that a call may
+    // change are named.
     unsafe {
         core::arch::asm!(
             "hvc #0",
@@ -43,12 +44,12 @@ pub fn call_hypervisor(function: u32) {
     let _ = function;
 }
 
-/// The same for a function that takes one argument; returns what it answers in x0, all ones on the
-/// host.
+/// Calls a function with one argument. Returns x0, all ones on the host.
 pub fn call_hypervisor_with(function: u32, argument: u64) -> u64 {
     let mut answer = u64::from(function);
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
+    // SAFETY: a hypervisor without this function returns an error; all registers that a call may
+    // change are named.
     unsafe {
         core::arch::asm!(
             "hvc #0",
@@ -66,14 +67,14 @@ pub fn call_hypervisor_with(function: u32, argument: u64) -> u64 {
     answer
 }
 
-/// The same for a function that takes four arguments and answers in four registers: x0 to x3.
+/// Calls a function with four arguments. Returns x0 to x3.
 #[must_use]
 pub fn ask_hypervisor(function: u32, arguments: [u64; 4]) -> [u64; 4] {
     ask_hypervisor_again(function, 0, arguments)
 }
 
-/// The same with something in the upper half of x0, where Mortise keeps how far a call has come that
-/// was interrupted.
+/// Calls a function with four arguments and a value in the upper half of x0, where Mortise keeps
+/// the progress of a preempted call.
 #[must_use]
 pub fn ask_hypervisor_again(function: u32, progress: u64, arguments: [u64; 4]) -> [u64; 4] {
     #[cfg(target_arch = "aarch64")]
@@ -81,8 +82,9 @@ pub fn ask_hypervisor_again(function: u32, progress: u64, arguments: [u64; 4]) -
         let [x1, x2, x3, x4] = arguments;
         let mut answer = [u64::from(function) | progress, x1, x2, x3];
         let [r0, r1, r2, r3] = &mut answer;
-        // SAFETY: as above; what a function writes to memory it was told the address of, which the
-        // compiler takes for known by whoever is called.
+        // SAFETY: a hypervisor without this function returns an error; all registers that a call
+        // may change are named. Memory that a function writes was passed by address, so that the
+        // compiler assumes that it changes.
         unsafe {
             core::arch::asm!(
                 "hvc #0",
@@ -114,7 +116,7 @@ pub unsafe fn cpu_on<C: Call>(affinity: u64, entry: u64, argument: u64) -> Resul
     smccc::psci::cpu_on::<C>(affinity, entry, argument)
 }
 
-/// Turns the whole machine, or this virtual one, off.
+/// Turns off the machine, or the virtual one.
 pub fn system_off<C: Call>() -> ! {
     let _ = smccc::psci::system_off::<C>();
     crate::cpu::park()

@@ -1,4 +1,4 @@
-//! Where the parts of the running image are.
+//! Addresses of the sections of the running image.
 //!
 //! The linker script `image.ld` starts each part on a page of its own. The
 //! getters hide the linker's symbols, which are addresses and never values.
@@ -30,9 +30,9 @@ symbols! {
     rodata_end = __rodata_end;
     /// First byte after the initialised variables.
     data_end = __data_end;
-    /// First byte of the room for translation tables.
+    /// First byte of the area for translation tables.
     tables_start = __tables_start;
-    /// First byte after the room for translation tables.
+    /// First byte after the area for translation tables.
     tables_end = __tables_end;
     /// First byte after everything the image occupies.
     image_end = __image_end;

@@ -85,7 +85,7 @@ macro_rules! banked {
 macro_rules! invalidate {
     ($instruction:literal) => {{
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: dropping cached translations changes no meaning.
+        // SAFETY: dropping cached translations changes no mapping.
         unsafe {
             core::arch::asm!(
                 "dsb nshst",
@@ -109,7 +109,7 @@ banked! {
     read_spsr, write_spsr: "spsr_el1", "spsr_el2";
     /// Base of the exception vectors.
     read_vbar, write_vbar: "vbar_el1", "vbar_el2";
-    /// This core's pointer to its own data.
+    /// This core's pointer to its per-core data.
     read_tpidr, write_tpidr: "tpidr_el1", "tpidr_el2";
     /// System control.
     read_sctlr, write_sctlr: "sctlr_el1", "sctlr_el2";

@@ -1,24 +1,22 @@
-//! The AArch64 CPU.
+//! AArch64 CPU: exception levels, system registers, image entry, MMU and caches.
 //!
-//! What differs between a kernel at EL1 and one at EL2 is behind one type
-//! parameter, the [`ExceptionLevel`]; a crate that serves both kernels takes it
-//! and never asks which one it has. Everything here is a short wrapper around
-//! an instruction or a register, with no state and no allocation.
+//! The difference between a kernel at EL1 and one at EL2 is one type parameter, the
+//! [`ExceptionLevel`]; a crate that serves both kernels takes it and never tests which one it has.
+//! All functions are short wrappers of an instruction or a register, without state or allocation.
 //!
 //! - [`level`]: [`El1`] and [`El2`] and their banked registers
-//! - [`entry`]: the first instructions of an image, up to Rust with MMU and
-//!   caches on
-//! - [`mmu`]: the change from one translation table to the next
-//! - [`barrier`], [`cache`], [`cpu`]: barriers, cache maintenance, waiting and
-//!   interrupt masks
+//! - [`entry`]: entry of an image, up to Rust with MMU and caches on
+//! - [`mmu`]: change of the translation table
+//! - [`barrier`], [`cache`], [`cpu`]: barriers, cache maintenance, wait for interrupt and interrupt
+//!   masks
 //! - [`mmio`]: a frame of device registers
-//! - [`firmware`]: PSCI calls to the firmware below
-//! - [`registers`]: the registers that exist once, by name
-//! - [`words`]: copies to and from memory that others change
-//! - [`layout`]: where the parts of the running image are
+//! - [`firmware`]: PSCI calls to the firmware
+//! - [`registers`]: system registers that are not banked, by name
+//! - [`words`]: copies from and to concurrently written memory
+//! - [`layout`]: addresses of the sections of the running image
 //!
-//! On the host, registers read as zero and instructions do nothing, so that
-//! what stands above compiles and is tested there.
+//! On the host, registers read as zero and instructions do nothing, so that users of this crate can
+//! be tested there.
 #![no_std]
 #![expect(
     unsafe_code,

@@ -1,9 +1,8 @@
-//! A frame of device registers.
+//! MMIO frame: the registers of a device.
 //!
-//! Made once by a kernel for a device it maps, and safe from then on: accesses
-//! are single load and store instructions without write-back, so that a
-//! hypervisor that traps them gets a valid syndrome (`ESR_ELx.ISV`, Arm ARM
-//! D19.2.37), and offsets stay inside the frame.
+//! Made once by a kernel for a device that it maps, and safe from then on. Accesses are single load
+//! and store instructions without write-back, so that a hypervisor that traps them gets a valid
+//! syndrome (`ESR_ELx.ISV`, Arm ARM D19.2.37), and offsets stay inside the frame.
 
 /// Registers at `[base, base + length)`.
 #[derive(Debug, Clone, Copy)]
@@ -12,11 +11,11 @@ pub struct Mmio {
     length: usize,
 }
 
-/// Registers of 32 bits: those of a device, or of what a test has in its place.
+/// Device registers of 32 bits, or a test's model of them.
 pub trait Registers {
-    /// The one at this offset.
+    /// Reads the register at this offset.
     fn read(&self, offset: usize) -> u32;
-    /// Writes the one at this offset.
+    /// Writes the register at this offset.
     fn write(&mut self, offset: usize, value: u32);
 }
 
@@ -35,7 +34,7 @@ impl Registers for Mmio {
 /// Writes the accessors of one width.
 macro_rules! access {
     ($read:ident, $write:ident, $type:ty, $load:literal, $store:literal) => {
-        /// Reads the register at `offset`; outside the frame reads as zero.
+        /// Reads the register at `offset`; zero outside the frame.
         #[inline(always)]
         #[must_use]
         pub fn $read(&self, offset: usize) -> $type {
@@ -46,7 +45,7 @@ macro_rules! access {
             #[cfg(target_arch = "aarch64")]
             {
                 let value: u64;
-                // SAFETY: `new` vouches for the frame, `holds` for the offset.
+                // SAFETY: `new` guarantees the frame, `holds` that the offset lies in it.
                 unsafe {
                     core::arch::asm!($load, value = out(reg) value, address = in(reg) address,
                         options(nostack, preserves_flags));
@@ -54,13 +53,13 @@ macro_rules! access {
                 value as $type
             }
             #[cfg(not(target_arch = "aarch64"))]
-            // SAFETY: `new` vouches for the frame, `holds` for the offset.
+            // SAFETY: `new` guarantees the frame, `holds` that the offset lies in it.
             unsafe {
                 (address as *const $type).read_volatile()
             }
         }
 
-        /// Writes the register at `offset`; outside the frame nothing happens.
+        /// Writes the register at `offset`; no effect outside the frame.
         #[inline(always)]
         pub fn $write(&self, offset: usize, value: $type) {
             if !self.holds(offset, size_of::<$type>()) {
@@ -68,13 +67,13 @@ macro_rules! access {
             }
             let address = self.base + offset;
             #[cfg(target_arch = "aarch64")]
-            // SAFETY: `new` vouches for the frame, `holds` for the offset.
+            // SAFETY: `new` guarantees the frame, `holds` that the offset lies in it.
             unsafe {
                 core::arch::asm!($store, value = in(reg) u64::from(value), address = in(reg) address,
                     options(nostack, preserves_flags));
             }
             #[cfg(not(target_arch = "aarch64"))]
-            // SAFETY: `new` vouches for the frame, `holds` for the offset.
+            // SAFETY: `new` guarantees the frame, `holds` that the offset lies in it.
             unsafe {
                 (address as *mut $type).write_volatile(value)
             }
@@ -148,7 +147,7 @@ impl Mmio {
     );
 }
 
-/// One 32-bit register, for whoever writes it often: where it is was looked at once.
+/// One 32-bit register for frequent writes: its offset was checked once.
 #[derive(Debug, Clone, Copy)]
 pub struct Register(Mmio);
 
@@ -156,7 +155,7 @@ impl Register {
     /// Writes the register.
     #[inline(always)]
     pub fn write(&self, value: u32) {
-        // Its length is four, as the compiler cannot know.
+        // The length is a constant 4, which the compiler cannot derive.
         let frame = Mmio {
             base: self.0.base,
             length: 4,

@@ -1,8 +1,8 @@
-//! The change from one translation table to the next.
+//! MMU control: the change from one translation table to the next.
 //!
-//! An image starts on the early table of [`crate::entry`], which maps whole
-//! gibibytes; the kernel then builds its own with `core/paging` and changes to
-//! it here, with W^X enforced by `SCTLR.WXN` from then on.
+//! An image starts on the early table of [`crate::entry`], which maps whole gibibytes. The kernel
+//! then builds its own with `core/paging` and changes to it here, with W^X enforced by `SCTLR.WXN`
+//! from then on.
 
 use crate::{ExceptionLevel, read_register};
 
@@ -53,21 +53,21 @@ fn tcr(level: u8, address_bits: u64) -> u64 {
 
 /// Makes `root` the translation table of this core, with W^X on.
 ///
-/// The MMU is off for the moment of change, because the new table may map in
-/// pages what the old one mapped in blocks (break-before-make, Arm ARM D8.17.1).
+/// The MMU is off during the change, as the new table may map by pages what the old one mapped by
+/// blocks (break-before-make, Arm ARM D8.17.1).
 ///
 /// # Safety
 ///
-/// `root` must be the level-1 table for so many address bits, 31 to 39, that maps the running
-/// code, the stack and all that Rust refers to at the addresses they have now,
-/// which must be physical ones; it must stay as long as it is used.
+/// `root` must be the level-1 table for `address_bits` address bits, 31 to 39, that maps the
+/// running code, the stack and all memory with Rust references at their present addresses, which
+/// must be physical ones. It must stay valid while it is in use.
 pub unsafe fn activate<L: ExceptionLevel>(root: usize, address_bits: u64) {
     let (control, translation) = (control(L::LEVEL, true), tcr(L::LEVEL, address_bits));
     #[cfg(target_arch = "aarch64")]
     macro_rules! switch {
         ($el:literal, $tlbi:literal) => {
-            // SAFETY: no memory is touched while the MMU is off; the caller
-            // vouches for the table.
+            // SAFETY: no memory is accessed while the MMU is off; the caller states that the table
+            // is valid.
             unsafe {
                 core::arch::asm!(
                     "dsb sy",
@@ -100,10 +100,11 @@ pub unsafe fn activate<L: ExceptionLevel>(root: usize, address_bits: u64) {
     let _ = (root, control, translation);
 }
 
-/// Lets no core use a translation of the page at `address` that is no longer in EL1's tables.
+/// Invalidates on all cores the translation of the page at `address`, after a change of EL1's
+/// tables.
 pub fn invalidate_page(address: usize) {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: a translation that is dropped is looked up anew (Arm ARM, D8.14).
+    // SAFETY: a dropped translation is looked up again (Arm ARM, D8.14).
     unsafe {
         core::arch::asm!(
             "dsb ishst",
@@ -122,7 +123,7 @@ pub fn invalidate_page(address: usize) {
 mod tests {
     use super::control;
 
-    /// What Linux calls SCTLR_EL1_RES1 and SCTLR_EL2_RES1, on a core of Armv8.0.
+    /// The values of Linux's SCTLR_EL1_RES1 and SCTLR_EL2_RES1, on an Armv8.0 core.
     #[test]
     fn reserved_bits_are_one() {
         assert_eq!(control(1, false), 0x30d0_0980 | 0x100d);

@@ -1,8 +1,8 @@
 //! System registers that are not banked by exception level.
 //!
-//! Each is a module with `read` and `write`, named as in the Arm ARM (D19) or
-//! in the GIC specification (IHI 0069, chapter 12). Reading is always harmless;
-//! writing is unsafe wherever it can change what code or memory means.
+//! Each is a module with `read` and `write`, named as in the Arm ARM (D19) or in the GIC
+//! specification (IHI 0069, chapter 12). Reads have no side effects on memory; writes are unsafe
+//! wherever they can change the meaning of code or memory.
 
 /// Reads a system register by the name or encoding the assembler knows.
 #[macro_export]
@@ -33,7 +33,8 @@ macro_rules! write_register {
     ($name:expr, $value:expr) => {{
         let value: u64 = $value;
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the obligation is the macro user's, as stated there.
+        // SAFETY: the macro is used where any value is harmless, or in an `unsafe fn` that states
+        // the condition.
         unsafe {
             core::arch::asm!(concat!("msr ", $name, ", {}"), in(reg) value, options(nostack, preserves_flags));
         }

@@ -1,19 +1,19 @@
-//! Copying between bytes of one's own and words that others change.
+//! Copies between private bytes and shared words that are written concurrently.
 //!
-//! What another core or VM writes at any time is atomic words to Rust, and single bytes would have to
-//! be put together: of bytes at any address, the compiler of a kernel loads them one by one, as it
-//! may not know that alignment is no matter. An instruction is no such access; a pair of words is two
-//! single-copy atomic ones where the words are aligned (Arm ARM, B2.2.1).
+//! Memory that another core or VM may write is atomic words in Rust, from which bytes would have to
+//! be assembled: for bytes at any address the compiler of a kernel loads them one by one, as it may
+//! not assume unaligned access. Assembly is not bound to that; a pair of words is two single-copy
+//! atomic accesses if the words are aligned (Arm ARM, B2.2.1).
 
 use core::sync::atomic::AtomicU64;
 
-/// Copies as many whole words of `bytes` as there are `words` to them; returns how many.
+/// Copies whole words from `bytes` to `words`, as many as both have. Returns how many.
 #[inline]
 pub fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
     let count = words.len().min(bytes.len() / size_of::<u64>());
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: both have that many words; the words are cells of shared memory, which is normal memory,
-    // where SCTLR_ELx.A is zero and unaligned accesses are allowed.
+    // SAFETY: both have that many words. `words` are cells of shared normal memory, and SCTLR_ELx.A
+    // is zero, so that unaligned accesses are allowed.
     unsafe {
         copy(bytes.as_ptr(), words.as_ptr().cast_mut().cast(), count);
     }
@@ -27,12 +27,13 @@ pub fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
     count
 }
 
-/// Copies `words` to as many whole words of `bytes` as there are; returns how many.
+/// Copies whole words from `words` to `bytes`, as many as both have. Returns how many.
 #[inline]
 pub fn load(words: &[AtomicU64], bytes: &mut [u8]) -> usize {
     let count = words.len().min(bytes.len() / size_of::<u64>());
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
+    // SAFETY: both have that many words. `words` are cells of shared normal memory, and SCTLR_ELx.A
+    // is zero, so that unaligned accesses are allowed.
     unsafe {
         copy(words.as_ptr().cast(), bytes.as_mut_ptr(), count);
     }
@@ -45,15 +46,16 @@ pub fn load(words: &[AtomicU64], bytes: &mut [u8]) -> usize {
     count
 }
 
-/// Copies so many words: ten instructions for eight of them.
+/// Copies `count` words: ten instructions for eight of them.
 ///
 /// # Safety
 ///
-/// Both ranges have that many words, of normal memory; what is written is the caller's or cells.
+/// Both ranges have that many words of normal memory; the target belongs to the caller or consists
+/// of cells.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
-    // SAFETY: the caller vouches for both ranges.
+    // SAFETY: the caller states that both ranges are valid and that the target may be written.
     unsafe {
         core::arch::asm!(
             "subs {count}, {count}, #8",
