@@ -32,7 +32,7 @@ WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 """The C library's functions on streams, which know no locks: `tenon/libc` has some around them."""
 
 _LONG_LOOPS = frozenset(
-    {"core-log", "core-paging", "core-ring", "hw-serial", "hw-serial-pl011", "mortise-console"}
+    {"core-log", "core-paging", "core-ring", "hw-serial", "mortise-console"}
 )
 """What prints and what maps: most of what Mortise does until a guest begins."""
 

@@ -7,9 +7,10 @@ const NANOSECONDS_PER_SECOND: u32 = 1_000_000_000;
 /// The counter's frequency, as the reduced fraction of nanoseconds per tick.
 ///
 /// No system counter is faster than 1 GHz (Arm ARM, D12.1.1), so that there are never more ticks
-/// than nanoseconds. With *n*/*d* that fraction, ticks are split into whole multiples of *d* and a rest: the
-/// multiples convert without rounding, the rest is below *d* < 2³² and times *n* < 2³⁰ fits a
-/// `u64`. So 64-bit divisions give the exact result that otherwise takes 128-bit ones.
+/// than nanoseconds. With *n*/*d* that fraction, ticks are split into whole multiples of *d* and a
+/// remainder: the multiples convert without rounding, the remainder is below *d* < 2³² and times
+/// *n* < 2³⁰ fits in a `u64`. So 64-bit divisions give the exact result that otherwise takes
+/// 128-bit ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
     hertz: u32,
@@ -19,7 +20,7 @@ pub struct Frequency {
 }
 
 impl Frequency {
-    /// The frequency of so many ticks per second, or nothing for zero and beyond 1 GHz.
+    /// The frequency of `hertz` ticks per second; `None` for zero and beyond 1 GHz.
     pub const fn from_hertz(hertz: u32) -> Option<Self> {
         if hertz == 0 || hertz > NANOSECONDS_PER_SECOND {
             return None;
@@ -55,7 +56,7 @@ impl Frequency {
     #[inline]
     pub const fn ticks(self, nanoseconds: u64) -> u64 {
         let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());
-        // At most as many as nanoseconds: nothing overflows.
+        // There are at most as many ticks as nanoseconds: nothing overflows.
         let whole = nanoseconds / span * period;
         // Below the square of 10⁹: rounding up by a sum is shorter than by a remainder.
         let short_of_next = span - 1;
@@ -64,7 +65,7 @@ impl Frequency {
 }
 
 impl Frequency {
-    /// How many ticks `nanoseconds` take: whole ones, and the rest in parts of a tick, of which
+    /// The ticks of `nanoseconds`: whole ticks, and the remainder in fractions of a tick, of which
     /// [`unit`](Frequency::unit) make one.
     pub(crate) const fn split(self, nanoseconds: u64) -> (u64, u64) {
         let (period, span) = (self.period_ticks.get(), self.period_nanoseconds.get());

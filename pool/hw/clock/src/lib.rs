@@ -1,17 +1,18 @@
-//! The generic timer of the CPU: the counter, its conversion to nanoseconds, and an alarm.
+//! Clock and timer of the CPU: the counter, its conversion to nanoseconds, and a compare value.
 //!
 //! # Purpose
 //!
 //! One counter runs through the whole system at a fixed frequency (Arm ARM, D12). [`Clock`] reads
-//! it, [`Frequency`] turns ticks into nanoseconds and back, [`Series`] counts periods, and the clock's alarm raises this
-//! core's timer interrupt. Which timer that is follows from the exception level: the virtual timer
-//! at EL1, the hypervisor's own at EL2, so that Mortise and its guests don't share one.
+//! it, [`Frequency`] converts ticks to nanoseconds and back, [`Series`] counts periods, and the
+//! clock's alarm raises this core's timer interrupt. The timer follows from the exception level:
+//! the virtual timer at EL1, the hypervisor timer at EL2, so that Mortise and its guests do not
+//! share one.
 //!
 //! # Guarantees
 //!
 //! - **Exact.** Nanoseconds are the true quotient rounded down, ticks the true quotient rounded
 //!   up: no drift over any run, and an alarm set for a time never comes before it.
-//! - **Total.** No argument overflows or panics; what no `u64` can hold becomes its maximum.
+//! - **Total.** No argument overflows or panics; a result that exceeds `u64` becomes its maximum.
 //! - **Cheap.** A conversion is two divisions and no loop; reading and setting are single register
 //!   accesses. No lock, no allocation, any context.
 //!
@@ -46,11 +47,11 @@ const ENABLE: u64 = 1 << 0;
 /// CNT*_CTL.ISTATUS: the compare value is reached.
 const STATUS: u64 = 1 << 2;
 
-/// Why there is no clock.
+/// Reason why there is no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// CNTFRQ_EL0 is zero, the firmware did not write it, or beyond 1 GHz, the highest there is
-    /// (Arm ARM, D12.1.1).
+    /// CNTFRQ_EL0 is zero, as the firmware did not write it, or beyond 1 GHz, the maximum (Arm ARM,
+    /// D12.1.1).
     NoFrequency,
 }
 
@@ -64,7 +65,7 @@ impl core::error::Error for Error {}
 
 /// The counter and the alarm of the core that uses it, at exception level `L`.
 ///
-/// The counter is one for the whole system; the alarm belongs to the core the call is made on.
+/// The whole system has one counter; the alarm belongs to the calling core.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock<L> {
     frequency: Frequency,
@@ -93,8 +94,8 @@ impl<L: ExceptionLevel> Clock<L> {
         self.frequency
     }
 
-    /// The counter now. A core that executes out of order may read it early by what it has in
-    /// flight; who needs better puts an ISB in front (Arm ARM, D12.2.1).
+    /// Reads the counter. A core that executes out of order may read it early, by its instructions
+    /// in flight; an ISB before the call prevents that (Arm ARM, D12.2.1).
     #[inline]
     pub fn ticks(&self) -> u64 {
         L::read_counter()
@@ -106,31 +107,31 @@ impl<L: ExceptionLevel> Clock<L> {
         self.frequency.nanoseconds(self.ticks())
     }
 
-    /// Sets this core's alarm: the timer interrupt is pending from the moment the counter reaches
-    /// `ticks`, at once if it already has, until the alarm is set anew or stopped.
+    /// Arms this core's timer: its interrupt is pending from the moment the counter reaches
+    /// `ticks`, at once if it already has, until the timer is rearmed or stopped.
     #[inline]
     pub fn set_alarm(&self, ticks: u64) {
-        // SAFETY: the compare value decides when an interrupt comes, nothing else.
+        // SAFETY: the compare value only determines when the timer interrupt is pending.
         unsafe { L::write_timer_cval(ticks) };
-        // SAFETY: enables this level's own timer; handlers are the interrupt controller's matter.
+        // SAFETY: this enables the timer of this level; delivery is up to the interrupt controller.
         unsafe { L::write_timer_ctl(ENABLE) };
     }
 
-    /// Sets an alarm anew that was set before and not stopped since: one register write.
+    /// Rearms a timer that is armed: one register write.
     #[inline]
     pub fn move_alarm(&self, ticks: u64) {
-        // SAFETY: the compare value decides when an interrupt comes, nothing else.
+        // SAFETY: the compare value only determines when the timer interrupt is pending.
         unsafe { L::write_timer_cval(ticks) };
     }
 
-    /// Stops this core's alarm and with it its interrupt.
+    /// Stops this core's timer and clears its interrupt.
     #[inline]
     pub fn stop_alarm(&self) {
-        // SAFETY: a disabled timer raises no interrupt; nothing else depends on it.
+        // SAFETY: a disabled timer raises no interrupt; no memory depends on it.
         unsafe { L::write_timer_ctl(0) };
     }
 
-    /// Whether the alarm is set and its time has come.
+    /// Whether the timer is armed and has expired.
     #[inline]
     pub fn alarm_is_due(&self) -> bool {
         L::read_timer_ctl() & (ENABLE | STATUS) == ENABLE | STATUS

@@ -1,13 +1,13 @@
-//! Instants a period apart, as counter values.
+//! Series of counter values a period apart.
 
 use crate::Frequency;
 use core::cell::Cell;
 
-/// A row of instants a period apart, each the exact counter value, rounded up.
+/// A series of instants a period apart, each the exact counter value, rounded up.
 ///
-/// Value *k* is that of first + *k* × period nanoseconds. A step adds whole ticks, and from the rest
-/// knows when a tick more is due, as a line is drawn on a raster: no division, and no error that
-/// could add up.
+/// Value *k* is that of first + *k* × period nanoseconds. A step adds whole ticks, and from the
+/// accumulated remainder decides when to add one more, as in Bresenham's line algorithm: no
+/// division, and no error that accumulates.
 ///
 /// ```
 /// use hw_clock::{Frequency, Series};
@@ -19,10 +19,10 @@ use core::cell::Cell;
 /// ```
 pub struct Series {
     ticks: Cell<u64>,
-    /// Whole ticks in a period, and the rest in units of 1 / `unit` ticks.
+    /// Whole ticks of a period, and the remainder in units of 1 / `unit` ticks.
     whole: Cell<u64>,
     rest: Cell<u64>,
-    /// By how much `ticks` was rounded up, in the same units.
+    /// Amount by which `ticks` was rounded up, in the same units.
     slack: Cell<u64>,
     unit: Cell<u64>,
     first_ns: Cell<u64>,
@@ -30,7 +30,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A row that has not begun.
+    /// A series that has not begun.
     pub const fn new() -> Self {
         Self {
             ticks: Cell::new(0),
@@ -43,7 +43,7 @@ impl Series {
         }
     }
 
-    /// Begins at `first_ns` nanoseconds; a period shorter than a tick counts as one.
+    /// Begins at `first_ns` nanoseconds; a period shorter than a tick counts as one tick.
     pub fn begin(&self, frequency: Frequency, first_ns: u64, period_ns: u64) {
         let period_ns = period_ns.max(frequency.tick());
         let (whole, rest) = frequency.split(period_ns);
@@ -62,14 +62,15 @@ impl Series {
         self.slack.set(if up { frequency.unit() - rest } else { 0 });
     }
 
-    /// The present one.
+    /// The present value.
     #[inline(always)]
     pub fn ticks(&self) -> u64 {
         self.ticks.get()
     }
 
-    /// Goes on to the next one. Beyond the end of time it is one of the past, so that who finds it
-    /// late and [passes](Series::pass) on comes to the end of time, where a row stays.
+    /// Advances to the next value. Beyond the end of the counter's range it is a past value, so
+    /// that a caller that finds it late and [passes](Series::pass) it reaches the end of the range,
+    /// where a series stays.
     #[inline(always)]
     pub fn advance(&self) -> u64 {
         let mut ticks = self.ticks.get().wrapping_add(self.whole.get());
@@ -85,8 +86,8 @@ impl Series {
         ticks
     }
 
-    /// Goes on to the first one after `now`; returns how many are left out, the present one
-    /// included.
+    /// Advances to the first value after `now`. Returns the number of values skipped, including the
+    /// present one.
     pub fn pass(&self, frequency: Frequency, now: u64) -> u64 {
         let (first, period) = (self.first_ns.get(), self.period_ns.get());
         // A value was rounded up by less than a tick, and so by less than a period.
@@ -152,7 +153,7 @@ mod tests {
             let now = series.ticks() + late;
             let mut left_out = 0;
             let mut k = steps;
-            // The model goes through them; few periods, or it would take its time.
+            // The model steps through all periods, so that their number is limited.
             prop_assume!(frequency.nanoseconds(late) / period < 10_000);
             while frequency.ticks(first + k * period) <= now {
                 left_out += 1;

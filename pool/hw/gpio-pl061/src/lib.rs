@@ -1,15 +1,15 @@
-//! The Arm PL061: eight general purpose pins (Arm DDI 0190).
+//! PL061 GPIO controller: eight general purpose pins (Arm DDI 0190).
 //!
 //! # Purpose
 //!
-//! Pins that are inputs or outputs, set and read one by one. Their interrupts stay as the firmware
-//! left them, which is off.
+//! Pins that are inputs or outputs, written and read one by one. Their interrupts stay as the
+//! firmware left them, disabled.
 //!
 //! # Guarantees
 //!
-//! Setting a pin is one store and reading it one load: bits 9 to 2 of the address say which pins are
-//! meant, so that no other one is touched (Arm DDI 0190, 3.3.1). An input is never driven. No lock:
-//! the block has one owner, as the direction of a pin is changed by reading and writing those of all.
+//! Writing a pin is one store and reading it one load: bits 9 to 2 of the address select the pins,
+//! so that other pins are not changed (Arm DDI 0190, 3.3.1). An input is never driven. No lock: the
+//! block has one owner, as a change of direction is a read-modify-write of all pins.
 //!
 //! # Example
 //!
@@ -26,23 +26,23 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-/// Where its registers are, 4 KiB.
+/// Its registers, 4 KiB.
 pub use hw_arch::mmio::Mmio as Frame;
-/// How they are reached: of a device, or of what a test has in its place.
+/// Register access, to a device or a test's model.
 pub use hw_arch::mmio::Registers;
 
-/// `GPIODIR`: a pin whose bit is set is an output (Arm DDI 0190, 3.3.2).
+/// `GPIODIR`: the output pins (Arm DDI 0190, 3.3.2).
 const DIRECTION: usize = 0x400;
 
-/// How many pins there are.
+/// Number of pins.
 pub const PINS: u8 = 8;
 
-/// One of the pins.
+/// A pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin(u8);
 
 impl Pin {
-    /// The pin of this number, if there is one.
+    /// The pin with this number, if there is one.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {
         if number < PINS {
@@ -52,34 +52,34 @@ impl Pin {
         }
     }
 
-    /// Its bit in each register.
+    /// Bit of the pin in each register.
     const fn bit(self) -> u32 {
         1 << self.0
     }
 
-    /// `GPIODATA` at the address that means this pin alone.
+    /// `GPIODATA` at the address that selects only this pin.
     const fn data(self) -> usize {
         0x4 << self.0
     }
 }
 
-/// The block of pins.
+/// A block of pins.
 #[derive(Debug)]
 pub struct Gpio<R = Frame> {
     registers: R,
 }
 
 impl<R: Registers> Gpio<R> {
-    /// The block with these registers, each pin as the firmware left it.
+    /// A block with these registers, in the state that the firmware left.
     pub const fn new(registers: R) -> Self {
         Self { registers }
     }
 
-    /// Makes a pin an output of this level.
+    /// Makes a pin an output with this level.
     pub fn make_output(&mut self, pin: Pin, high: bool) {
         let outputs = self.registers.read(DIRECTION) | pin.bit();
         self.registers.write(DIRECTION, outputs);
-        // What is written to an input is lost.
+        // Writes to an input are ignored, so the level is set last.
         self.set(pin, high);
     }
 
@@ -89,14 +89,14 @@ impl<R: Registers> Gpio<R> {
         self.registers.write(DIRECTION, outputs);
     }
 
-    /// Gives an output this level; an input stays as it is.
+    /// Sets the level of an output; no effect on an input.
     #[inline(always)]
     pub fn set(&mut self, pin: Pin, high: bool) {
         self.registers
             .write(pin.data(), if high { pin.bit() } else { 0 });
     }
 
-    /// The level of a pin: of an input what comes in, of an output what it is driven to.
+    /// Level of a pin: of an input the external level, of an output the driven one.
     #[inline(always)]
     #[must_use]
     pub fn is_high(&self, pin: Pin) -> bool {
@@ -108,7 +108,7 @@ impl<R: Registers> Gpio<R> {
 mod tests {
     use super::*;
 
-    /// A PL061 as its manual has it: pins that are inputs have the level of `outside`.
+    /// Model of a PL061: input pins have the level of `outside`.
     struct Fake {
         outside: u32,
         outputs: u32,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_has_the_level_it_is_given_and_no_other_pin_has() {
+    fn setting_an_output_changes_no_other_pin() {
         for pin in pins() {
             let mut gpio = gpio(0);
             pins().for_each(|other| gpio.make_output(other, false));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_has_the_level_outside_and_is_never_driven() {
+    fn an_input_has_the_external_level_and_is_never_driven() {
         let mut gpio = gpio(0b10);
         gpio.set(Pin(0), true);
         gpio.set(Pin(1), false);

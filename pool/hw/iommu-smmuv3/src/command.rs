@@ -1,13 +1,14 @@
-//! Commands (IHI 0070, 4).
+//! SMMU commands (IHI 0070, 4).
 
-/// A command as it stands in the queue.
+/// A command queue entry.
 pub(crate) type Command = [u64; 2];
 
-/// All configuration that is cached is read anew: `CMD_CFGI_ALL` (4.3.2), which has 31 as its range.
-pub(crate) const FORGET_CONFIGURATION: Command = [0x04, 31];
+/// `CMD_CFGI_ALL` (4.3.2): invalidates all cached configuration; 31 is its range.
+pub(crate) const INVALIDATE_CONFIGURATION: Command = [0x04, 31];
 
-/// All translations of the non-secure world but EL2's are read anew: `CMD_TLBI_NSNH_ALL` (4.4.4).
-pub(crate) const FORGET_TRANSLATIONS: Command = [0x30, 0];
+/// `CMD_TLBI_NSNH_ALL` (4.4.4): invalidates all non-secure translations except those of EL2.
+pub(crate) const INVALIDATE_TRANSLATIONS: Command = [0x30, 0];
 
-/// Is consumed when all before it is done, and by all accesses: `CMD_SYNC` without a signal (4.7.3).
+/// `CMD_SYNC` without a signal (4.7.3): consumed when all earlier commands are complete, for all
+/// accesses.
 pub(crate) const SYNC: Command = [0x46, 0];

@@ -1,23 +1,23 @@
-//! What a stream is translated by: a stream table entry, and for stage 1 its context descriptor
-//! (IHI 0070, 5.2 and 5.4).
+//! SMMU translation context: a stream table entry, and for stage 1 its context descriptor (IHI
+//! 0070, 5.2 and 5.4).
 
-/// The stage by which a device's address becomes that of memory.
+/// Stage that translates addresses of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Stage 1, where there is no other.
+    /// Stage 1, for an SMMU without stage 2.
     One,
     /// Stage 2.
     Two,
 }
 
-/// Tables of a translation: of 4 KiB, the root of level 1, memory cached and inner shareable.
+/// Translation tables: 4 KiB granule, root at level 1, in cached, inner shareable memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// What stage they are for.
+    /// Stage of the tables.
     pub stage: Stage,
-    /// Physical address of their root.
+    /// Physical address of the root.
     pub root: u64,
-    /// Bits that they translate.
+    /// Address bits that they translate.
     pub address_bits: u32,
 }
 
@@ -28,23 +28,23 @@ pub(crate) type Entry = [u64; 8];
 pub(crate) type Descriptor = [u64; 8];
 
 const VALID: u64 = 1;
-/// `STE.Config`, bits 3 to 1: aborted with no event, stage 1, stage 2.
+/// `STE.Config`, bits 3 to 1: abort without an event, stage 1, stage 2.
 const TRANSLATE_1: u64 = 0b101 << 1;
 const TRANSLATE_2: u64 = 0b110 << 1;
-/// The only VMID and the only ASID there are.
+/// VMID and ASID, one of each.
 const NUMBER: u64 = 1;
-/// Walks are of memory that is written back and inner shareable.
+/// Attributes of table walks: write-back, inner shareable.
 const WRITE_BACK: u64 = 0b01;
 const INNER_SHAREABLE: u64 = 0b11;
 
-/// The first word of an entry whose stream is aborted.
+/// First word of the entry of an aborted stream.
 pub(crate) const ABORT: u64 = VALID;
 
 impl Context {
-    /// The entry of a stream that goes by this, whose descriptor is at an address.
+    /// Stream table entry with this context; `descriptor` is the address of the context descriptor.
     pub(crate) fn entry(&self, descriptor: u64, output_size: u64) -> Entry {
         let mut entry = [0; 8];
-        // SHCFG, bits 109 to 108: as the access itself says.
+        // SHCFG, bits 109 to 108: use the incoming attributes.
         let incoming = 0b01 << 44;
         match self.stage {
             Stage::One => {
@@ -72,14 +72,14 @@ impl Context {
         entry
     }
 
-    /// The descriptor of stage 1: what it does not translate is aborted, and recorded.
+    /// Context descriptor of stage 1: unmapped addresses abort, with an event.
     pub(crate) fn descriptor(&self, output_size: u64) -> Descriptor {
         let (no_upper_half, valid) = (1 << 30, 1 << 31);
         let (no_access_flag, aarch64) = (1 << 35, 1 << 41);
         let (record, abort, own) = (1 << 45, 1 << 46, 1 << 47);
         let first = self.size() | self.walk() | no_upper_half | valid | output_size << 32;
         let rest = no_access_flag | aarch64 | record | abort | own | NUMBER << 48;
-        // MAIR of attribute 0: normal, written back, allocating.
+        // MAIR of attribute 0: normal, write-back, allocating.
         [first | rest, self.root, 0, 0xff, 0, 0, 0, 0]
     }
 
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// As IHI 0070, 5.2 numbers them.
+    /// Field numbers of IHI 0070, 5.2.
     #[test]
     fn an_entry_of_stage_1_leads_to_its_descriptor() {
         let entry = context(Stage::One).entry(0x4567_8040, 0b010);
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(bits(&entry, 196, 243) << 4, 0x4123_4000, "S2TTB");
     }
 
-    /// As IHI 0070, 5.4 numbers them.
+    /// Field numbers of IHI 0070, 5.4.
     #[test]
     fn a_descriptor_aborts_and_records() {
         let found = context(Stage::One).descriptor(0b010);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_aborted_leads_nowhere() {
+    fn an_aborted_entry_has_no_tables() {
         assert_eq!((ABORT & 1, ABORT >> 1 & 0b111), (1, 0b000));
     }
 }

@@ -1,34 +1,34 @@
-//! Events (IHI 0070, 7.3).
+//! SMMU events (IHI 0070, 7.3).
 
-/// What was denied.
+/// Reason of a denied access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// An access to an address: nothing is mapped there, or not for this.
+    /// The address is not mapped, or not with this permission.
     Access,
-    /// A stream that nothing is known of.
+    /// An unknown stream.
     Stream,
-    /// Something else, by the number of its event.
+    /// Another reason, by event number.
     Other(u8),
 }
 
-/// A record of what was denied.
+/// Record of a denied access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What it was.
+    /// The reason.
     pub denied: Denied,
-    /// Who wanted it: of PCI, bus, device and function.
+    /// The stream: for PCI, bus, device and function.
     pub stream: u32,
-    /// Where, as the device has it.
+    /// The address that the device used.
     pub address: u64,
-    /// Whether it was to be written there.
+    /// Whether it was a write.
     pub write: bool,
 }
 
-/// A record as it stands in the queue.
+/// An event queue entry.
 pub(crate) type Record = [u64; 4];
 
 impl Event {
-    /// What a record says.
+    /// Decodes a record.
     pub(crate) const fn parse(record: &Record) -> Self {
         let [first, second, third, _] = *record;
         Self {
@@ -52,7 +52,7 @@ mod tests {
     use super::{Denied, Event};
 
     #[test]
-    fn a_record_says_who_where_and_what() {
+    fn a_record_has_stream_address_and_direction() {
         let read = [0x10 | 16 << 32, 1 << 35, 0x4020_0000, 0];
         let event = Event::parse(&read);
         assert_eq!((event.denied, event.stream), (Denied::Access, 16));

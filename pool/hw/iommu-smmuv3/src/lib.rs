@@ -1,18 +1,18 @@
-//! The Arm SMMUv3, which stands between devices and memory (Arm IHI 0070).
+//! Arm SMMUv3, the translation unit between devices and memory (Arm IHI 0070).
 //!
 //! # Purpose
 //!
-//! Each access of a device to memory carries the number of its stream. A [linear table](Streams) says for
-//! each stream that it is translated, by one [context](Context) for all of them, or aborted. What
-//! a translation has no place for ends in the queue of events.
+//! Each memory access of a device carries a stream number. A [linear table](Memory) translates each
+//! stream, all by one [context](Context), or aborts it. Accesses that a translation denies are
+//! recorded in the event queue.
 //!
 //! # Guarantees
 //!
-//! - From [`Smmu::open`] on, a stream is aborted until it is let through. Before, whatever the firmware
-//!   left holds, so it is called before any device may access memory.
-//! - [`Smmu::switch`] returns when the SMMU uses the new configuration for every access: what was on its
-//!   way by the old one is done (IHI 0070, 3.21 and 4.6.3).
-//! - No wait is longer than [`PATIENCE`] looks at a register; who waited so long has an [`Error`].
+//! - From [`Smmu::open`] on, a stream is aborted until it is let through. Before, the configuration
+//!   of the firmware applies, so that `open` is called before any device may access memory.
+//! - [`Smmu::switch`] returns when the SMMU uses the new configuration for every access, with
+//!   accesses by the old one complete (IHI 0070, 3.21 and 4.6.3).
+//! - A wait polls a register at most [`POLL_LIMIT`] times, then fails with an [`Error`].
 //! - No lock: one core at a time.
 //!
 //! # Example
@@ -42,28 +42,28 @@ mod registers;
 mod smmu;
 mod streams;
 
-/// Where its registers are, two pages of 64 KiB.
+/// Its registers, two pages of 64 KiB.
 pub use hw_arch::mmio::Mmio as Frame;
 
 pub use context::{Context, Stage};
 pub use event::{Denied, Event};
 pub use registers::Registers;
-pub use smmu::{Memory, PATIENCE, Smmu};
+pub use smmu::{Memory, POLL_LIMIT, Smmu};
 pub use streams::STREAMS;
 
-/// Why an SMMU cannot be used.
+/// Reason why an SMMU cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It has no translation, no table or no queue of the kind that is needed here.
+    /// It lacks a required translation stage, table or queue format.
     Unfit,
-    /// It does not see the caches, so that what is written for it would have to be cleaned.
+    /// It is not coherent with the caches, so that tables would have to be cleaned.
     Incoherent,
-    /// It did not answer.
+    /// It did not respond.
     Silent,
 }
 
 impl Error {
-    /// It in words.
+    /// Text of the error.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

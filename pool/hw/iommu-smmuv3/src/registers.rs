@@ -1,4 +1,4 @@
-//! The registers (IHI 0070, 6.3).
+//! SMMU registers (IHI 0070, 6.3).
 
 use crate::{Error, Frame, Stage};
 
@@ -35,14 +35,14 @@ pub(crate) mod cr0 {
     pub const CMDQEN: u32 = 1 << 3;
 }
 
-/// `CR1` (6.3.11): tables and queues are normal memory, written back, inner shareable.
+/// `CR1` (6.3.11): tables and queues are in normal memory, write-back, inner shareable.
 pub(crate) const CACHED: u32 = {
     let (write_back, inner_shareable) = (0b01, 0b11);
     let kind = write_back | write_back << 2 | inner_shareable << 4;
     kind | kind << 6
 };
 
-/// `CR2.RECINVSID` (6.3.12): a stream out of the table is told too.
+/// `CR2.RECINVSID` (6.3.12): a stream outside of the table causes an event too.
 pub(crate) const RECORD_UNKNOWN: u32 = 1 << 1;
 
 /// `GBPA.ABORT` and `GBPA.Update` (6.3.14).
@@ -52,16 +52,16 @@ pub(crate) const UPDATE: u32 = 1 << 31;
 /// `IRQ_CTRL.EVENTQ_IRQEN` (6.3.15).
 pub(crate) const EVENT_INTERRUPT: u32 = 1 << 2;
 
-/// `CMDQ_ERR` of `GERROR` and `GERRORN`, which differ as long as there is one (6.3.17, 6.3.18).
+/// `CMDQ_ERR` of `GERROR` and `GERRORN`: they differ while an error is pending (6.3.17, 6.3.18).
 pub(crate) const COMMAND_ERROR: u32 = 1;
 
-/// The registers: of a device, or of what a test has in its place.
+/// Register access, to a device or a test's model.
 pub trait Registers {
-    /// The 32-bit one at this offset.
+    /// Reads the 32-bit register at this offset.
     fn read(&self, offset: usize) -> u32;
-    /// Writes the 32-bit one at this offset. What was stored before is seen by whom it tells.
+    /// Writes the 32-bit register at this offset. Earlier stores are visible to the SMMU.
     fn write(&mut self, offset: usize, value: u32);
-    /// Writes the 64-bit one at this offset.
+    /// Writes the 64-bit register at this offset.
     fn write_long(&mut self, offset: usize, value: u64);
 }
 
@@ -80,17 +80,17 @@ impl Registers for Frame {
     }
 }
 
-/// What an SMMU says of itself.
+/// Capabilities of an SMMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The stage by which it translates here.
+    /// The stage that is used for translation.
     pub stage: Stage,
-    /// `IDR5.OAS`, which `CD.IPS` and `STE.S2PS` are encoded as.
+    /// `IDR5.OAS`, in the encoding of `CD.IPS` and `STE.S2PS`.
     pub output_size: u64,
 }
 
 impl Identity {
-    /// Reads it, and whether it will do: stage 2 is taken where there is one.
+    /// Reads and checks the capabilities; stage 2 is preferred.
     pub fn read(registers: &impl Registers, bits: u32) -> Result<Self, Error> {
         let (zero, one) = (registers.read(offset::IDR0), registers.read(offset::IDR1));
         let five = registers.read(offset::IDR5);
@@ -100,8 +100,9 @@ impl Identity {
             0b10 => Stage::One,
             _ => Stage::Two,
         };
-        // Tables of AArch64, little endian, of 4 KiB; a fault that ends the access and is no stall
-        // (6.3.1, 6.3.6). Tables and queues where we put them, of the sizes we have (6.3.2).
+        // AArch64 tables, little endian, 4 KiB granule; faults that terminate and do not stall
+        // (6.3.1, 6.3.6). Base addresses of tables and queues that can be written, and the required
+        // sizes (6.3.2).
         let aarch64 = field(zero, 2, 2) & 0b10 != 0;
         let little = field(zero, 21, 2) != 0b11;
         let ends = field(zero, 24, 2) != 0b10;

@@ -1,6 +1,6 @@
-//! The SMMU itself.
+//! SMMU driver: initialisation, commands and events.
 
-use crate::command::{Command, FORGET_CONFIGURATION, FORGET_TRANSLATIONS, SYNC};
+use crate::command::{Command, INVALIDATE_CONFIGURATION, INVALIDATE_TRANSLATIONS, SYNC};
 use crate::context::{ABORT, Context, Stage};
 use crate::event::Event;
 use crate::registers::{
@@ -11,37 +11,37 @@ pub use crate::streams::Memory;
 use crate::streams::{COMMANDS, EVENTS, STREAMS};
 use crate::{Error, Frame};
 
-/// Looks at a register before an SMMU counts as silent.
-pub const PATIENCE: u32 = 100_000;
+/// Most polls of a register before an SMMU is considered silent.
+pub const POLL_LIMIT: u32 = 100_000;
 
-/// Where the overflow of the events is told, and acknowledged (IHI 0070, 6.3.30 and 6.3.31).
+/// Overflow flag of the event queue, and its acknowledgement (IHI 0070, 6.3.30 and 6.3.31).
 const OVERFLOW: u32 = 1 << 31;
 
-/// `RA` and `WA` of the bases of table and queues: what is read and written is kept in caches.
+/// `RA` and `WA` of the base addresses: reads and writes allocate in caches.
 const ALLOCATE: u64 = 1 << 62;
 
-/// An SMMU that aborts every stream, or lets all by one context through.
+/// An SMMU that aborts all streams, or translates all by one context.
 #[derive(Debug)]
 pub struct Smmu<R = Frame> {
     registers: R,
     memory: &'static Memory,
     identity: Identity,
-    /// The first word of every stream's entry when they are let through.
+    /// First word of every stream's entry while streams are let through.
     through: u64,
-    /// Where the next command goes, and the next event comes from, with the bit above that wraps.
+    /// Indices of the next command and the next event, with a wrap bit above.
     produced: u32,
     consumed: u32,
 }
 
 impl<R: Registers> Smmu<R> {
-    /// Turns it on, with every stream aborted.
+    /// Enables the SMMU with every stream aborted.
     ///
     /// # Errors
     ///
-    /// If it cannot do what is needed here, or does not answer.
+    /// If a required capability is missing, or the SMMU does not respond.
     pub fn open(mut registers: R, memory: &'static Memory) -> Result<Self, Error> {
         let identity = Identity::read(&registers, COMMANDS.max(EVENTS))?;
-        // Not even while it is off is anything let through (6.3.14).
+        // While it is disabled, accesses are aborted too (6.3.14).
         registers.write(offset::GBPA, BYPASS_ABORTS | UPDATE);
         wait(|| registers.read(offset::GBPA) & UPDATE == 0)?;
         let mut smmu = Self {
@@ -57,7 +57,7 @@ impl<R: Registers> Smmu<R> {
         smmu.place();
         let mut on = cr0::CMDQEN;
         smmu.enable(on)?;
-        smmu.forget()?;
+        smmu.invalidate_all()?;
         on |= cr0::EVENTQEN;
         smmu.enable(on)?;
         smmu.registers.write(offset::IRQ_CTRL, EVENT_INTERRUPT);
@@ -66,7 +66,7 @@ impl<R: Registers> Smmu<R> {
         Ok(smmu)
     }
 
-    /// Says where table and queues are, and how they are reached.
+    /// Sets the addresses and attributes of table and queues.
     fn place(&mut self) {
         let registers = &mut self.registers;
         registers.write(offset::CR1, CACHED);
@@ -77,7 +77,7 @@ impl<R: Registers> Smmu<R> {
         registers.write_long(offset::CMDQ_BASE, commands | ALLOCATE);
         let events = self.memory.event_queue() | u64::from(EVENTS);
         registers.write_long(offset::EVENTQ_BASE, events | ALLOCATE);
-        // By its line, and by no message that the firmware set up (6.3.32).
+        // Wired interrupt, without the message that the firmware may have set up (6.3.32).
         registers.write_long(offset::EVENTQ_IRQ_CFG0, 0);
         for index in [
             offset::CMDQ_PROD,
@@ -100,7 +100,7 @@ impl<R: Registers> Smmu<R> {
         self.identity.stage
     }
 
-    /// Says what streams go by when they are let through. They are aborted when this is called.
+    /// Sets the context of all streams, which must be aborted at this time.
     pub fn set_context(&mut self, context: &Context) {
         let size = self.identity.output_size;
         let entry = context.entry(self.memory.descriptor(), size);
@@ -109,20 +109,20 @@ impl<R: Registers> Smmu<R> {
         self.through = first;
     }
 
-    /// Lets every stream through, by the context, or aborts it.
+    /// Lets every stream through, by the context, or aborts all.
     ///
     /// # Errors
     ///
-    /// If the SMMU does not answer. Who wanted streams aborted cannot tell whether they are.
+    /// If the SMMU does not respond. Streams that were to be aborted may then still pass.
     pub fn switch(&mut self, through: bool) -> Result<(), Error> {
         let first = if through { self.through } else { ABORT };
         self.memory.begin_all(first);
-        self.forget()
+        self.invalidate_all()
     }
 
-    /// Has it forget all configuration and translations, and waits until it has.
-    fn forget(&mut self) -> Result<(), Error> {
-        for command in [FORGET_CONFIGURATION, FORGET_TRANSLATIONS, SYNC] {
+    /// Invalidates cached configuration and translations, and waits for completion.
+    fn invalidate_all(&mut self) -> Result<(), Error> {
+        for command in [INVALIDATE_CONFIGURATION, INVALIDATE_TRANSLATIONS, SYNC] {
             self.command(command);
         }
         let produced = self.produced;
@@ -135,14 +135,14 @@ impl<R: Registers> Smmu<R> {
         }
     }
 
-    /// Puts one into the queue, which has room: it is empty after each wait.
+    /// Appends a command. The queue has room, as it is empty after each wait.
     fn command(&mut self, command: Command) {
         self.memory.put(self.produced, command);
         self.produced = (self.produced + 1) & WRAPPED;
         self.registers.write(offset::CMDQ_PROD, self.produced);
     }
 
-    /// The next event, if there is one. What found the queue full is not there.
+    /// Takes the next event, if there is one. Events that found the queue full are lost.
     pub fn next_event(&mut self) -> Option<Event> {
         let told = self.registers.read(offset::EVENTQ_PROD);
         if told & EVENTS_WRAPPED == self.consumed {
@@ -156,12 +156,12 @@ impl<R: Registers> Smmu<R> {
     }
 }
 
-/// An index into a queue, with the bit above that wraps.
+/// An index into a queue, with a wrap bit above.
 const WRAPPED: u32 = (2 << COMMANDS) - 1;
 const EVENTS_WRAPPED: u32 = (2 << EVENTS) - 1;
 
 fn wait(done: impl Fn() -> bool) -> Result<(), Error> {
-    match (0..PATIENCE).any(|_| done()) {
+    match (0..POLL_LIMIT).any(|_| done()) {
         true => Ok(()),
         false => Err(Error::Silent),
     }
@@ -174,7 +174,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
-    /// An SMMU that takes commands as they come, unless it is stuck.
+    /// Model of an SMMU that executes commands at once, unless it is stuck.
     #[derive(Debug)]
     struct Fake {
         values: RefCell<BTreeMap<usize, u64>>,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_on_when_everything_is_aborted() {
+    fn it_is_enabled_with_all_streams_aborted() {
         let (fake, memory, smmu) = opened(Fake::new());
         assert_eq!(smmu.unwrap().stage(), Stage::One);
         assert_eq!(fake.get(offset::CR0), 0b1101);
@@ -291,17 +291,17 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_commands_is_one() {
+    fn a_command_error_is_reported() {
         let (_, _, smmu) = opened(Fake::new().with(offset::GERROR, 1));
         assert_eq!(smmu.unwrap_err(), Error::Silent);
-        // What the firmware met, and was done with.
+        // An earlier error that the firmware acknowledged.
         let old = Fake::new().with(offset::GERROR, 1);
         let (_, _, smmu) = opened(old.with(offset::GERRORN, 1));
         assert!(smmu.is_ok());
     }
 
     #[test]
-    fn events_are_taken_once_each_around_the_queue() {
+    fn each_event_is_taken_once_around_the_queue() {
         let (fake, memory, smmu) = opened(Fake::new());
         let mut smmu = smmu.unwrap();
         assert_eq!(smmu.next_event(), None);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_cannot_be_used_for_is_refused() {
+    fn unfit_hardware_is_refused() {
         let refused = |offset, value| opened(Fake::new().with(offset, value)).2.unwrap_err();
         let zero = Fake::new().get(offset::IDR0);
         assert_eq!(

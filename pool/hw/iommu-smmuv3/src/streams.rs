@@ -1,4 +1,4 @@
-//! The memory that an SMMU reads and writes by itself.
+//! Memory that an SMMU accesses: stream table, context descriptor and queues.
 
 use crate::command::Command;
 use crate::context::{ABORT, Descriptor, Entry};
@@ -8,12 +8,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// Streams in the table: of PCI, all functions on bus 0.
 pub const STREAMS: usize = 256;
 
-/// Entries of the queues, as a power of two.
+/// Log2 of the number of entries of the queues.
 pub(crate) const COMMANDS: u32 = 4;
 pub(crate) const EVENTS: u32 = 6;
 
-/// The memory of an SMMU: what its streams are, commands to it and events from it. Each part is at a
-/// multiple of its size (IHI 0070, 6.3.24, 6.3.26 and 6.3.29).
+/// Memory of an SMMU: stream table, command queue and event queue. Each part is aligned to its size
+/// (IHI 0070, 6.3.24, 6.3.26 and 6.3.29).
 #[derive(Debug)]
 #[repr(C, align(0x4000))]
 pub struct Memory {
@@ -35,7 +35,7 @@ impl Default for Memory {
     }
 }
 
-/// Where something is, as it is mapped one to one.
+/// Physical address of an item, which is mapped one to one.
 fn address<T>(of: &T) -> u64 {
     core::ptr::from_ref(of) as u64
 }
@@ -68,15 +68,15 @@ impl Memory {
         address(&self.descriptor)
     }
 
-    /// Has every stream aborted, or go by what is left of its entry: one store for each, as the SMMU
-    /// may read an entry at any time (3.21.3).
+    /// Sets the first word of every entry, which aborts the streams or lets them through: one store
+    /// for each, as the SMMU may read an entry at any time (3.21.3).
     pub(crate) fn begin_all(&self, first: u64) {
         for entry in &self.streams {
             entry[0].store(first, Ordering::Release);
         }
     }
 
-    /// Stores what follows the first word of each entry, whose streams are all aborted.
+    /// Writes the other words of each entry, while all streams are aborted.
     pub(crate) fn prepare_all(&self, entry: &Entry, descriptor: &Descriptor) {
         for place in &self.streams {
             debug_assert_eq!(place[0].load(Ordering::Relaxed), ABORT);

@@ -1,5 +1,4 @@
-//! The performance monitor of the core: its cycle counter, for measuring short paths, and one [event]
-//! counter.
+//! PMU of the core: its cycle counter, for measuring short paths, and one [event] counter.
 //!
 //! [event]: count_guests
 //!
@@ -14,8 +13,8 @@
 //! let taken = hw_pmu::end().wrapping_sub(begun);
 //! ```
 //!
-//! [`begin`] and [`end`] mark their places too: a tool that counts from outside, `bench/plugin`, sees
-//! the same path, and both must agree.
+//! [`begin`] and [`end`] also mark their positions: the plugin of `bench/plugin`, which counts from
+//! outside, sees the same path, and both must agree.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -33,7 +32,7 @@ const FIRST_COUNTER: u64 = 1;
 /// PMCNTENSET_EL0.C: the cycle counter's bit.
 const CYCLE_COUNTER: u64 = 1 << 31;
 
-/// Starts the counter of this core, at EL0 and EL1 alike.
+/// Starts the cycle counter of this core, at EL0 and EL1.
 pub fn start() {
     pmccfiltr_el0::write(0);
     pmcntenset_el0::write(CYCLE_COUNTER);
@@ -48,28 +47,29 @@ pub fn cycles() -> u64 {
     pmccntr_el0::read()
 }
 
-/// The cycles counted so far, where a measured path begins.
+/// The cycles counted so far, at the start of a measured path.
 #[inline(always)]
 #[must_use]
 pub fn begin() -> u64 {
     mark::begin()
 }
 
-/// The cycles counted so far, where a measured path ends.
+/// The cycles counted so far, at the end of a measured path.
 #[inline(always)]
 #[must_use]
 pub fn end() -> u64 {
     mark::end()
 }
 
-/// Whether this core has an event counter that counts a common event of the first 32 (D11.11).
+/// Whether this core has an event counter that counts this common event, one of the first 32
+/// (D11.11).
 #[must_use]
 pub fn can_count(event: u32) -> bool {
     let counters = pmcr_el0::read() >> 11 & 0x1f;
     event < 32 && counters > 0 && pmceid0_el0::read() >> event & 1 != 0
 }
 
-/// Counts an event from now on, at EL1 and EL0 and not at EL2: PMEVTYPER0_EL0 has no NSH (D19.5).
+/// Counts an event from now on, at EL1 and EL0 but not at EL2: PMEVTYPER0_EL0 has no NSH (D19.5).
 pub fn count_guests(event: u32) {
     pmevtyper0_el0::write(event.into());
     pmcntenset_el0::write(FIRST_COUNTER);

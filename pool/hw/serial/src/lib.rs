@@ -1,22 +1,23 @@
-//! The board's serial port: bytes out, bytes in, receive interrupt, whatever kind it is of.
+//! Serial port of the board: bytes out, bytes in, receive interrupt.
 //!
 //! # Purpose
 //!
-//! A console that names no driver. The board's description says which kind its port is of, and the
-//! image has that as a constant of the link, so that of the drivers only the one that is used is in
-//! it, and no call asks which.
+//! A console without a choice of driver in the code. The board's description names the kind of its
+//! UART, and the image has that as a constant at link time: only the driver in use is linked, and no
+//! call tests for the kind. [`pl011`], [`uart::cadence`] and [`uart::dw`] are the drivers; the latter two share
+//! [`uart`].
 //!
 //! # Guarantees
 //!
 //! Those of the drivers, which are the same: [`Serial::write_byte`] waits for room in the FIFO, and
-//! everything else returns at once. No lock: the port has one owner (`&mut self`).
+//! all other functions return at once. No lock: the port has one owner (`&mut self`).
 //!
 //! # Example
 //!
 //! ```no_run
 //! use hw_serial::Serial;
 //!
-//! // SAFETY: this board's UART is mapped there, and nothing else uses it.
+//! // SAFETY: this board's UART is mapped there, and has no other user.
 //! let mut serial = unsafe { Serial::open(0x0900_0000) }.expect("the board has one");
 //! b"hello\r\n".iter().for_each(|byte| serial.write_byte(*byte));
 //! ```
@@ -27,29 +28,32 @@
     reason = "Serial::open takes the address of device registers"
 )]
 
+pub mod pl011;
+pub mod uart;
+
 use core::ptr::NonNull;
 use hw_arch::mmio::Mmio;
-use hw_serial_cadence::Serial as Cadence;
-use hw_serial_dw::Serial as Dw;
-use hw_serial_pl011::Serial as Pl011;
+use pl011::Serial as Pl011;
+use uart::cadence::Serial as Cadence;
+use uart::dw::Serial as Dw;
 
-/// Bytes of the registers of a Cadence and of a DesignWare port.
+/// Bytes of the registers of a Cadence and of a DesignWare UART.
 const CADENCE_SIZE: usize = 0x1000;
 const DW_SIZE: usize = 0x100;
 
-/// What kind a serial port is of.
+/// Kind of a UART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Arm's PL011.
+    /// Arm PL011.
     Pl011,
-    /// The port of Zynq devices.
+    /// Cadence UART of Zynq devices.
     Cadence,
-    /// DesignWare's, a 16550 with registers of 32 bits.
+    /// DesignWare UART, a 16550 with registers of 32 bits.
     Dw,
 }
 
 impl Kind {
-    /// The kind that a board's description calls so; no image is made for any other.
+    /// The kind with this name in a board's description. Another name is a compile error of the image.
     #[must_use]
     pub const fn named(name: &str) -> Self {
         match name.as_bytes() {
@@ -63,15 +67,15 @@ impl Kind {
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `define_serial!` defines it by the same type, and nothing writes it.
+    // SAFETY: `define_serial!` defines this static with this type, and it is never written.
     safe static BOARD_SERIAL: Kind;
 }
 
-/// There is no board on the host.
+/// Kind for tests on the host.
 #[cfg(not(target_os = "none"))]
 static BOARD_SERIAL: Kind = Kind::Pl011;
 
-/// Says in an image of which kind the board's serial port is, as its description calls it.
+/// Defines the kind of the board's serial port in an image, by its name in the board's description.
 #[macro_export]
 macro_rules! define_serial {
     ($name:expr) => {
@@ -86,23 +90,23 @@ pub struct Serial {
     registers: NonNull<u8>,
 }
 
-// SAFETY: the registers are reached from any core alike.
+// SAFETY: device registers may be accessed from any core.
 unsafe impl Send for Serial {}
 
 impl Serial {
-    /// The port with its registers at `base`, both directions on; nothing if there is none.
+    /// The port with its registers at `base`, receiver and transmitter on; `None` if `base` is zero.
     ///
     /// # Safety
     ///
-    /// For as long as the value exists, a port of the board's kind must be mapped there as device
-    /// memory, readable and writable, and nothing else may access it.
+    /// As long as the value exists, a port of the board's kind is mapped there as device memory,
+    /// readable and writable, and nothing else accesses it.
     #[must_use]
     pub unsafe fn open(base: usize) -> Option<Self> {
         let serial = Self {
             registers: NonNull::new(base as *mut u8)?,
         };
         match BOARD_SERIAL {
-            // Whoever starts an image has the port on, emulators too.
+            // Firmware and emulators leave these enabled.
             Kind::Pl011 | Kind::Dw => {}
             Kind::Cadence => serial.cadence().enable(),
         }
@@ -110,17 +114,17 @@ impl Serial {
     }
 
     fn pl011(&self) -> Pl011<'_> {
-        // SAFETY: a PL011, as `open` was promised, which the result borrows.
+        // SAFETY: the caller of `open` states that a PL011 is mapped there; the result borrows it.
         unsafe { Pl011::new(self.registers.cast()) }
     }
 
     fn cadence(&self) -> Cadence {
-        // SAFETY: a Cadence port, as `open` was promised; nobody keeps the result.
+        // SAFETY: the caller of `open` states that a Cadence UART is mapped there as device memory.
         Cadence::new(unsafe { Mmio::new(self.registers.as_ptr() as usize, CADENCE_SIZE) })
     }
 
     fn dw(&self) -> Dw {
-        // SAFETY: a DesignWare port, as `open` was promised; nobody keeps the result.
+        // SAFETY: the caller of `open` states that a DesignWare UART is mapped there as device memory.
         Dw::new(unsafe { Mmio::new(self.registers.as_ptr() as usize, DW_SIZE) })
     }
 
@@ -143,7 +147,7 @@ impl Serial {
         }
     }
 
-    /// Takes a received byte. What arrived with an error of the line may be gone.
+    /// Takes a received byte. A byte with a line error may be dropped.
     pub fn read_byte(&mut self) -> Option<u8> {
         match BOARD_SERIAL {
             Kind::Pl011 => self.pl011().read_byte(),
@@ -152,7 +156,7 @@ impl Serial {
         }
     }
 
-    /// Lets received bytes raise the port's interrupt, which stays up until they are read and
+    /// Enables the receive interrupt. It stays pending until the received bytes are read and
     /// [`clear_receive_interrupt`](Self::clear_receive_interrupt) is called.
     pub fn enable_receive_interrupt(&mut self) {
         match BOARD_SERIAL {
@@ -162,7 +166,7 @@ impl Serial {
         }
     }
 
-    /// Keeps received bytes from raising the interrupt.
+    /// Disables the receive interrupt.
     pub fn disable_receive_interrupt(&mut self) {
         match BOARD_SERIAL {
             Kind::Pl011 => self.pl011().disable_receive_interrupt(),
@@ -171,13 +175,13 @@ impl Serial {
         }
     }
 
-    /// Withdraws the receive interrupt. To be called before the last look for bytes: one that
-    /// arrives in between then raises it again.
+    /// Clears the receive interrupt. To be called before the last read of the FIFO: a byte that
+    /// arrives in between raises it again.
     pub fn clear_receive_interrupt(&mut self) {
         match BOARD_SERIAL {
             Kind::Pl011 => self.pl011().clear_receive_interrupt(),
             Kind::Cadence => self.cadence().clear_receive_interrupt(),
-            Kind::Dw => {} // to read is enough
+            Kind::Dw => {} // cleared by the read of the FIFO
         }
     }
 }
@@ -200,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_port_none_is_opened() {
-        // SAFETY: nothing is accessed.
+    fn no_port_is_opened_at_address_zero() {
+        // SAFETY: address zero is rejected before any access.
         assert!(unsafe { Serial::open(0) }.is_none());
     }
 }

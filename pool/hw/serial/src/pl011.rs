@@ -1,36 +1,30 @@
-//! The Arm PL011 serial port: bytes out, bytes in, receive interrupt.
+//! Arm PL011 UART.
 //!
 //! # Purpose
 //!
-//! The console of a bare board and the one physical UART that Mortise multiplexes. The registers
-//! are those of `arm-pl011-uart`; this crate adds what a kernel wants of them.
+//! The console of most Arm boards. The register accesses are those of `arm-pl011-uart`; this module
+//! adds the interface that kernels need.
 //!
 //! # Guarantees
 //!
-//! [`Serial::write_byte`] waits until the transmit FIFO has room, which on a working line is one
-//! character time at most; it belongs on no real-time path. Everything else returns at once. No
-//! lock: the port has one owner (`&mut self`).
+//! [`Serial::write_byte`] waits until the transmit FIFO has room, at most one character time on a
+//! working line; it is not for real-time paths. All other functions return at once. No lock: the port
+//! has one owner (`&mut self`).
 //!
 //! # Example
 //!
 //! ```no_run
 //! use core::fmt::Write;
 //! use core::ptr::NonNull;
-//! use hw_serial_pl011::Serial;
+//! use hw_serial::pl011::Serial;
 //!
 //! let registers = NonNull::new(0x0900_0000 as *mut _).unwrap();
-//! // SAFETY: this board's UART is mapped there, and nothing else uses it.
+//! // SAFETY: this board's UART is mapped there, and has no other user.
 //! let mut serial = unsafe { Serial::new(registers) };
 //! serial.configure(115_200, 24_000_000)?;
 //! writeln!(serial, "hello").unwrap();
-//! # Ok::<(), hw_serial_pl011::Error>(())
+//! # Ok::<(), hw_serial::pl011::Error>(())
 //! ```
-
-#![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "Serial::new takes the address of device registers"
-)]
 
 use arm_pl011_uart::{
     DataBits, FifoLevel, Interrupts, LineConfig, Parity, StopBits, Uart, UniqueMmioPointer,
@@ -41,14 +35,14 @@ use core::ptr::NonNull;
 /// The registers of a PL011 (Arm DDI 0183, 3.2), 4 KiB.
 pub use arm_pl011_uart::PL011Registers as Registers;
 
-/// Receive interrupt and receive timeout: together they announce every byte, also a single one
-/// that leaves the FIFO below its trigger level (Arm DDI 0183, 2.8).
+/// Receive interrupt and receive timeout: together they announce every byte, even a single one below
+/// the trigger level of the FIFO (Arm DDI 0183, 2.8).
 const RECEIVE: Interrupts = Interrupts::RXI.union(Interrupts::RTI);
 
-/// Why the port could not be configured.
+/// Error of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The clock cannot be divided down to the baud rate.
+    /// The clock cannot be divided to the baud rate.
     BaudRate,
 }
 
@@ -60,27 +54,27 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A serial port.
+/// A PL011 UART.
 pub struct Serial<'a> {
     uart: Uart<'a>,
 }
 
 impl Serial<'_> {
-    /// The port with its registers at this address, in the state the firmware left it.
+    /// The port with its registers at this address, in the state that the firmware left.
     ///
     /// # Safety
     ///
-    /// For as long as the value exists, a PL011 must be mapped there as device memory, readable
-    /// and writable, and nothing else may access it.
+    /// As long as the value exists, a PL011 is mapped there as device memory, readable and
+    /// writable, and nothing else accesses it.
     pub const unsafe fn new(registers: NonNull<Registers>) -> Self {
-        // SAFETY: the caller's contract is the one required here.
+        // SAFETY: the caller states that a PL011 is mapped there and has no other user.
         let registers = unsafe { UniqueMmioPointer::new(registers) };
         Self {
             uart: Uart::new(registers),
         }
     }
 
-    /// Sets eight data bits, no parity, one stop bit, FIFOs on; `clock` is the port's own, in hertz.
+    /// Sets eight data bits, no parity, one stop bit, FIFOs on. `clock` is the port's clock in hertz.
     pub fn configure(&mut self, baud: u32, clock: u32) -> Result<(), Error> {
         let line = LineConfig {
             data_bits: DataBits::Bits8,
@@ -109,24 +103,24 @@ impl Serial<'_> {
         self.uart.write_word(byte);
     }
 
-    /// Takes a received byte. One that arrived with a line error comes as nothing and is gone.
+    /// Takes a received byte. A byte with a line error is dropped, and `None` is returned.
     pub fn read_byte(&mut self) -> Option<u8> {
         self.uart.read_word().ok().flatten()
     }
 
-    /// Lets received bytes raise the port's interrupt, which stays up until they are read and
+    /// Enables the receive interrupt. It stays pending until the received bytes are read and
     /// [`clear_receive_interrupt`](Self::clear_receive_interrupt) is called.
     pub fn enable_receive_interrupt(&mut self) {
         self.uart.set_interrupt_masks(RECEIVE);
     }
 
-    /// Keeps received bytes from raising the interrupt.
+    /// Disables the receive interrupt.
     pub fn disable_receive_interrupt(&mut self) {
         self.uart.set_interrupt_masks(Interrupts::empty());
     }
 
-    /// Withdraws the receive interrupt. To be called before the bytes are read: one that arrives
-    /// in between then raises it again.
+    /// Clears the receive interrupt. To be called before the bytes are read: a byte that arrives in
+    /// between raises it again.
     pub fn clear_receive_interrupt(&mut self) {
         self.uart.clear_interrupts(RECEIVE);
     }
@@ -155,7 +149,7 @@ mod tests {
     const MASKS: usize = 0x38 / 4;
     const CLEAR: usize = 0x44 / 4;
 
-    /// Memory in place of a device: what is written is there to be read.
+    /// A port on plain memory, in which reads return what was written.
     fn with_port(words: &mut [u32; 1024], use_it: impl FnOnce(&mut Serial<'_>)) {
         let registers: &mut Registers = zerocopy::transmute_mut!(words);
         let uart = Uart::new(UniqueMmioPointer::from(registers));
@@ -175,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_go_out_and_come_in() {
+    fn bytes_are_sent_and_received() {
         let mut words = [0; 1024];
         with_port(&mut words, |port| {
             assert!(port.is_ready());

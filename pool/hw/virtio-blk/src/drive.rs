@@ -1,64 +1,64 @@
-//! The disk itself.
+//! Driver of a shared disk.
 
-use crate::memory::{BUFFER, Memory, QUEUE, SHARERS, Way};
+use crate::memory::{BUFFER, Direction, Memory, QUEUE, SHARERS};
 use crate::registers::{
     BLOCK, MAGIC, Registers, VERSION, agree, capacity, feature, offered, offset, reset, status,
 };
 use crate::{Error, Frame, SECTOR};
 
-/// What a sharer wants done.
+/// A request of a sharer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// So many sectors are to be in its buffer, from the buffer's beginning on.
+pub enum Request {
+    /// Read sectors into the start of its buffer.
     Read {
-        /// The first of them.
+        /// The first sector.
         sector: u64,
-        /// How many.
+        /// Number of sectors.
         count: u64,
     },
-    /// So many are to be written, with what its buffer begins with.
+    /// Write sectors from the start of its buffer.
     Write {
-        /// The first of them.
+        /// The first sector.
         sector: u64,
-        /// How many.
+        /// Number of sectors.
         count: u64,
     },
-    /// Whatever was written before stays, also when the power fails.
+    /// Make all earlier writes durable.
     Flush,
 }
 
-/// What has become of a sharer's piece.
+/// State of a sharer's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It has none.
+    /// No request.
     Idle,
-    /// The disk has it.
-    Away,
-    /// It is over, and went well or not.
-    Over(bool),
+    /// In flight.
+    InFlight,
+    /// Complete, with success or not.
+    Complete(bool),
 }
 
-/// A disk that is shared.
+/// A disk that several sharers use.
 #[derive(Debug)]
 pub struct Drive<R = Frame> {
     registers: R,
     memory: &'static Memory,
     sectors: u64,
     features: u64,
-    /// How many pieces were offered, and how many of them came back.
+    /// Number of requests offered, and number of those returned.
     offered: u16,
     taken: u16,
     sharers: [State; SHARERS],
-    /// It did what no disk does, and does nothing any more.
+    /// The device violated the specification and is not used any more.
     off: bool,
 }
 
 impl<R: Registers> Drive<R> {
-    /// Makes a disk ready.
+    /// Initialises a disk.
     ///
     /// # Errors
     ///
-    /// If there is none, or none of the kind that is needed here.
+    /// If there is none, or it lacks a required feature.
     pub fn open(mut registers: R, memory: &'static Memory) -> Result<Self, Error> {
         if registers.read(offset::MAGIC) != MAGIC || registers.read(offset::DEVICE) != BLOCK {
             return Err(Error::Absent);
@@ -100,64 +100,64 @@ impl<R: Registers> Drive<R> {
         })
     }
 
-    /// How many sectors it has.
+    /// Number of sectors.
     #[must_use]
     pub const fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Whether it cannot be written.
+    /// Whether it is read-only.
     #[must_use]
     pub const fn is_read_only(&self) -> bool {
         self.features & feature::READ_ONLY != 0
     }
 
-    /// Puts a piece of a sharer's, which has none, in front of the disk. One that cannot be is over
-    /// at once, and failed: it is beyond the end, larger than a buffer, or written where nothing can be.
-    pub fn begin(&mut self, sharer: usize, piece: Piece) {
-        let failed = self.off || !self.fits(piece);
-        let Some(state @ (State::Idle | State::Over(_))) = self.sharers.get_mut(sharer) else {
+    /// Submits a request of a sharer, which has none in flight. An invalid one fails at once:
+    /// beyond the end, larger than a buffer, or a write to a read-only disk.
+    pub fn submit(&mut self, sharer: usize, request: Request) {
+        let failed = self.off || !self.fits(request);
+        let Some(state @ (State::Idle | State::Complete(_))) = self.sharers.get_mut(sharer) else {
             return;
         };
-        let (way, sector, count) = match piece {
-            Piece::Read { sector, count } => (Way::In, sector, count),
-            Piece::Write { sector, count } => (Way::Out, sector, count),
-            Piece::Flush => (Way::Flush, 0, 0),
+        let (direction, sector, count) = match request {
+            Request::Read { sector, count } => (Direction::In, sector, count),
+            Request::Write { sector, count } => (Direction::Out, sector, count),
+            Request::Flush => (Direction::Flush, 0, 0),
         };
-        // Of a disk that has nothing to flush everything written stays (5.2.5.2).
-        let nothing = way == Way::Flush && self.features & feature::FLUSH == 0;
+        // On a disk without a write cache all writes are durable (5.2.5.2).
+        let nothing = direction == Direction::Flush && self.features & feature::FLUSH == 0;
         if failed || nothing {
-            *state = State::Over(!failed);
+            *state = State::Complete(!failed);
             return;
         }
-        *state = State::Away;
-        self.memory.fill(sharer, way, sector, count * SECTOR);
+        *state = State::InFlight;
+        self.memory.fill(sharer, direction, sector, count * SECTOR);
         self.memory.offer(sharer, self.offered);
         self.offered = self.offered.wrapping_add(1);
         self.registers.write(offset::NOTIFY, 0);
     }
 
-    /// Whether a sharer's piece went well, once that is known; who has none is told that it failed.
+    /// Result of a sharer's request, once it is complete. Without a request, failure.
     pub fn poll(&mut self, sharer: usize) -> Option<bool> {
         self.collect();
         match self.sharers.get(sharer) {
-            Some(State::Away) => None,
-            Some(State::Over(good)) => Some(*good),
+            Some(State::InFlight) => None,
+            Some(State::Complete(good)) => Some(*good),
             _ => Some(false),
         }
     }
 
-    const fn fits(&self, piece: Piece) -> bool {
-        let (sector, count) = match piece {
-            Piece::Flush => return true,
-            Piece::Write { .. } if self.is_read_only() => return false,
-            Piece::Read { sector, count } | Piece::Write { sector, count } => (sector, count),
+    const fn fits(&self, request: Request) -> bool {
+        let (sector, count) = match request {
+            Request::Flush => return true,
+            Request::Write { .. } if self.is_read_only() => return false,
+            Request::Read { sector, count } | Request::Write { sector, count } => (sector, count),
         };
         let room = count > 0 && count <= BUFFER as u64 / SECTOR;
         room && sector <= self.sectors && count <= self.sectors - sector
     }
 
-    /// Takes what the disk gave back.
+    /// Collects completed requests.
     fn collect(&mut self) {
         if self.off {
             return;
@@ -170,22 +170,23 @@ impl<R: Registers> Drive<R> {
         while self.taken != given {
             let giver = self.memory.giver(self.taken);
             let state = giver.and_then(|giver| self.sharers.get_mut(giver));
-            let (Some(giver), Some(state @ State::Away)) = (giver, state) else {
+            let (Some(giver), Some(state @ State::InFlight)) = (giver, state) else {
                 return self.turn_off();
             };
-            *state = State::Over(self.memory.is_good(giver));
+            *state = State::Complete(self.memory.is_good(giver));
             self.taken = self.taken.wrapping_add(1);
         }
     }
 
-    /// Has done with a disk that is none: what is on its way fails, and so does whatever comes.
+    /// Stops using a faulty device: requests in flight and later ones fail.
     fn turn_off(&mut self) {
         self.off = true;
-        // When it is reset, it has let go of the buffers (2.4.1), which nobody reads any more.
+        // After the reset the device does not access buffers any more (2.4.1), and they are not
+        // read either.
         self.registers.write(offset::STATUS, 0);
         for state in &mut self.sharers {
-            if *state == State::Away {
-                *state = State::Over(false);
+            if *state == State::InFlight {
+                *state = State::Complete(false);
             }
         }
     }

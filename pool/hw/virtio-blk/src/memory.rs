@@ -1,21 +1,22 @@
-//! What the disk reads and writes by itself: its queue, and the sharers' buffers.
+//! Memory that the device accesses: its virtqueue, and the sharers' buffers.
 //!
-//! A split virtqueue (virtio 1.2, 2.7), in which each sharer has a chain of three descriptors for good:
-//! header, buffer, verdict; of a flush the first leads to the last. The index of the used ring, the
-//! heads there and the verdicts are the disk's to write, and all else that it might write is never read.
+//! A split virtqueue (virtio 1.2, 2.7) with a fixed chain of three descriptors for each sharer:
+//! header, buffer and status; for a flush the first leads to the last. The device writes the index
+//! and the entries of the used ring and the status bytes; other memory that it may write is never
+//! read.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// How many may share a disk.
+/// Most sharers of a disk.
 pub const SHARERS: usize = 8;
 
-/// Bytes that each has on their way at most.
+/// Most bytes in flight per sharer.
 pub const BUFFER: usize = 4096;
 
-/// Descriptors of a chain; one is left over.
+/// Descriptors per chain; one is unused.
 const CHAIN: usize = 4;
 
-/// Descriptors of the queue, and places of its rings: more than there are chains.
+/// Descriptors of the queue and entries of its rings: more than there are chains.
 pub(crate) const QUEUE: usize = CHAIN * SHARERS;
 
 /// Flags of a descriptor (2.7.5).
@@ -25,22 +26,22 @@ const WRITE: u64 = 2;
 /// `VIRTQ_AVAIL_F_NO_INTERRUPT` (2.7.6).
 const NO_INTERRUPT: u16 = 1;
 
-/// Before the disk has said how it went.
+/// Status before the device wrote it.
 const UNKNOWN: u8 = 0xff;
 
-/// What the disk is to do with a buffer.
+/// Direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Fill it.
+pub(crate) enum Direction {
+    /// Device to buffer.
     In,
-    /// Write what it holds.
+    /// Buffer to device.
     Out,
-    /// There is none.
+    /// No data.
     Flush,
 }
 
-impl Way {
-    /// The kind of request (5.2.6).
+impl Direction {
+    /// Request type (5.2.6).
     const fn kind(self) -> u64 {
         match self {
             Self::In => 0,
@@ -50,7 +51,7 @@ impl Way {
     }
 }
 
-/// Memory of a disk's driver, mapped one to one, which nothing else uses.
+/// Memory of a disk driver, mapped one to one, without other users.
 #[derive(Debug)]
 #[repr(C, align(4096))]
 pub struct Memory {
@@ -62,7 +63,7 @@ pub struct Memory {
     verdicts: [AtomicU8; SHARERS],
 }
 
-/// Both rings are flags, an index and places.
+/// A ring: flags, an index and entries.
 #[derive(Debug)]
 #[repr(C, align(8))]
 struct Ring<T, const N: usize> {
@@ -77,7 +78,7 @@ impl Default for Memory {
     }
 }
 
-/// Where something is, as it is mapped one to one.
+/// Physical address of an item, which is mapped one to one.
 fn address<T>(of: &T) -> u64 {
     core::ptr::from_ref(of) as u64
 }
@@ -104,13 +105,13 @@ impl Memory {
         }
     }
 
-    /// Where a sharer's buffer is; nothing if there are not so many.
+    /// Address of a sharer's buffer; `None` beyond the last sharer.
     #[must_use]
     pub fn buffer(&self, sharer: usize) -> Option<u64> {
         self.buffers.get(sharer).map(address)
     }
 
-    /// Where descriptor table, available ring and used ring are.
+    /// Addresses of descriptor table, available ring and used ring.
     pub(crate) fn parts(&self) -> [u64; 3] {
         [
             address(&self.descriptors),
@@ -119,15 +120,15 @@ impl Memory {
         ]
     }
 
-    /// As a disk that was reset has it.
+    /// Clears the rings, for a disk that was reset.
     pub(crate) fn clear(&self) {
         self.available.flags.store(NO_INTERRUPT, Ordering::Relaxed);
         self.available.index.store(0, Ordering::Relaxed);
         self.used.index.store(0, Ordering::Relaxed);
     }
 
-    /// Fills a sharer's chain, which the disk does not have.
-    pub(crate) fn fill(&self, sharer: usize, way: Way, sector: u64, bytes: u64) {
+    /// Fills a sharer's chain, which is not in flight.
+    pub(crate) fn fill(&self, sharer: usize, direction: Direction, sector: u64, bytes: u64) {
         let first = sharer * CHAIN;
         let Some(chain) = self.descriptors.get(first..first + CHAIN - 1) else {
             return;
@@ -140,14 +141,14 @@ impl Memory {
             return;
         };
         let [kind, place] = header;
-        kind.store(way.kind(), Ordering::Relaxed);
+        kind.store(direction.kind(), Ordering::Relaxed);
         place.store(sector, Ordering::Relaxed);
         verdict.store(UNKNOWN, Ordering::Relaxed);
         let next = |after: usize| (first + after) as u64;
-        let (behind, writable) = match way {
-            Way::In => (1, WRITE),
-            Way::Out => (1, 0),
-            Way::Flush => (2, 0),
+        let (behind, writable) = match direction {
+            Direction::In => (1, WRITE),
+            Direction::Out => (1, 0),
+            Direction::Flush => (2, 0),
         };
         let described = [
             (address(header), 16, NEXT, next(behind)),
@@ -160,25 +161,25 @@ impl Memory {
         }
     }
 
-    /// Offers a sharer's chain to the disk, as the one after so many others.
+    /// Makes a sharer's chain available, as the one after `before` others.
     pub(crate) fn offer(&self, sharer: usize, before: u16) {
         if let Some(place) = self.available.places.get(usize::from(before) % QUEUE) {
             place.store((sharer * CHAIN) as u16, Ordering::Relaxed);
         }
-        // All of it is there before the index says so (2.7.13.3).
+        // The entry is visible before the index (2.7.13.3).
         let index = before.wrapping_add(1);
         self.available.index.store(index, Ordering::Release);
     }
 
-    /// How many chains the disk says it has given back.
+    /// Number of chains that the device reports as used.
     pub(crate) fn given(&self) -> u16 {
         let index = self.used.index.load(Ordering::Acquire);
-        // What the index promises, heads, verdicts and buffers, is read behind it.
+        // The used ring, status bytes and buffers are read after the index.
         fence(Ordering::Acquire);
         index
     }
 
-    /// Whose chain it gave back after so many others, if it is anybody's.
+    /// The sharer of the chain that was used after `before` others; `None` if the entry is invalid.
     pub(crate) fn giver(&self, before: u16) -> Option<usize> {
         let [head, _] = self.used.places.get(usize::from(before) % QUEUE)?;
         let head = head.load(Ordering::Relaxed) as usize;
@@ -186,21 +187,21 @@ impl Memory {
         whole.then_some(head / CHAIN)
     }
 
-    /// Whether the disk says that a sharer's piece went well.
+    /// Whether the device reports success of a sharer's request.
     pub(crate) fn is_good(&self, sharer: usize) -> bool {
         let verdict = self.verdicts.get(sharer);
         verdict.is_some_and(|verdict| verdict.load(Ordering::Relaxed) == 0)
     }
 }
 
-/// What a test's disk does with it.
+/// Functions of a test's model of the device.
 #[cfg(test)]
 impl Memory {
     pub(crate) fn offered(&self) -> u16 {
         self.available.index.load(Ordering::Acquire)
     }
 
-    /// Kind, sector, address and bytes of what was offered after so many others, by its head.
+    /// Type, sector, address and bytes of the request after `before` others, with its head.
     pub(crate) fn request(&self, before: u16) -> (u16, u64, u64, Option<(u64, u64, bool)>) {
         let head = self.available.places[usize::from(before) % QUEUE].load(Ordering::Relaxed);
         let sharer = usize::from(head) / CHAIN;

@@ -1,11 +1,11 @@
-//! The transport's registers (virtio 1.2, 4.2.2) and the block device's (5.2).
+//! Registers of the virtio-mmio transport (virtio 1.2, 4.2.2) and of a block device (5.2).
 
 use crate::{Error, Frame};
 
-/// Looks at a register before a disk counts as silent.
-pub const PATIENCE: u32 = 100_000;
+/// Most polls of a register before a disk is considered silent.
+pub const POLL_LIMIT: u32 = 100_000;
 
-/// Offsets of registers.
+/// Register offsets.
 pub(crate) mod offset {
     pub const MAGIC: usize = 0x000;
     pub const VERSION: usize = 0x004;
@@ -20,21 +20,22 @@ pub(crate) mod offset {
     pub const QUEUE_READY: usize = 0x044;
     pub const NOTIFY: usize = 0x050;
     pub const STATUS: usize = 0x070;
-    /// Descriptor table, available ring and used ring: the lower half, and the upper one behind it.
+    /// Descriptor table, available ring and used ring: lower half of the address, followed by the
+    /// upper half.
     pub const PARTS: [usize; 3] = [0x080, 0x090, 0x0a0];
     pub const GENERATION: usize = 0x0fc;
-    /// The capacity in sectors: the lower half, and the upper one behind it.
+    /// Capacity in sectors: lower half, followed by the upper half.
     pub const CAPACITY: usize = 0x100;
 }
 
 /// `virt`.
 pub(crate) const MAGIC: u32 = 0x7472_6976;
-/// That of virtio 1.
+/// Version of virtio 1.
 pub(crate) const VERSION: u32 = 2;
-/// A block device.
+/// Block device.
 pub(crate) const BLOCK: u32 = 2;
 
-/// Bits of the device's status (2.1).
+/// Bits of the device status (2.1).
 pub(crate) mod status {
     pub const ACKNOWLEDGE: u32 = 1;
     pub const DRIVER: u32 = 2;
@@ -50,11 +51,11 @@ pub(crate) mod feature {
     pub const VERSION_1: u64 = 1 << 32;
 }
 
-/// The registers: of a device, or of what a test has in its place.
+/// Register access, to a device or a test's model.
 pub trait Registers {
-    /// The 32-bit one at this offset.
+    /// Reads the 32-bit register at this offset.
     fn read(&self, offset: usize) -> u32;
-    /// Writes the 32-bit one at this offset. What was stored before is seen by whom it tells.
+    /// Writes the 32-bit register at this offset. Earlier stores are visible to the device.
     fn write(&mut self, offset: usize, value: u32);
 }
 
@@ -69,10 +70,10 @@ impl Registers for Frame {
     }
 }
 
-/// Resets the device and waits until it is (2.4.1).
+/// Resets the device and waits for completion (2.4.1).
 pub(crate) fn reset(registers: &mut impl Registers) -> Result<(), Error> {
     registers.write(offset::STATUS, 0);
-    for _ in 0..PATIENCE {
+    for _ in 0..POLL_LIMIT {
         if registers.read(offset::STATUS) == 0 {
             return Ok(());
         }
@@ -80,7 +81,7 @@ pub(crate) fn reset(registers: &mut impl Registers) -> Result<(), Error> {
     Err(Error::Silent)
 }
 
-/// The features that the device offers.
+/// Features that the device offers.
 pub(crate) fn offered(registers: &mut impl Registers) -> u64 {
     let mut half = |select| {
         registers.write(offset::OFFERED_SELECT, select);
@@ -89,7 +90,7 @@ pub(crate) fn offered(registers: &mut impl Registers) -> u64 {
     half(0) | half(1) << 32
 }
 
-/// Agrees on features; whether the device does.
+/// Negotiates features. Returns whether the device accepts them.
 pub(crate) fn agree(registers: &mut impl Registers, wanted: u64) -> bool {
     for (select, half) in [(0, wanted as u32), (1, (wanted >> 32) as u32)] {
         registers.write(offset::WANTED_SELECT, select);
@@ -100,9 +101,9 @@ pub(crate) fn agree(registers: &mut impl Registers, wanted: u64) -> bool {
     registers.read(offset::STATUS) & status::FEATURES_OK != 0
 }
 
-/// How many sectors it has: both halves of one moment (4.2.2.2).
+/// Capacity in sectors; both halves are read consistently (4.2.2.2).
 pub(crate) fn capacity(registers: &impl Registers) -> Result<u64, Error> {
-    for _ in 0..PATIENCE {
+    for _ in 0..POLL_LIMIT {
         let before = registers.read(offset::GENERATION);
         let low = registers.read(offset::CAPACITY);
         let high = registers.read(offset::CAPACITY + 4);

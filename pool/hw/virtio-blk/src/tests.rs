@@ -1,5 +1,5 @@
 use crate::registers::{feature, offset, status};
-use crate::{BUFFER, Drive, Error, Memory, Piece, Registers, SHARERS};
+use crate::{BUFFER, Drive, Error, Memory, Registers, Request, SHARERS};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 const SECTORS: u64 = 32;
 const WORDS: usize = 512 / 8;
 
-/// What a disk is made of, as far as its driver sees it.
+/// Model of a disk as its driver sees it.
 struct Device {
     memory: &'static Memory,
     registers: BTreeMap<usize, u32>,
@@ -18,7 +18,7 @@ struct Device {
     taken: u16,
     notified: usize,
     flushed: usize,
-    /// Whether the next requests go wrong.
+    /// Whether the next requests fail.
     bad: bool,
 }
 
@@ -73,7 +73,7 @@ impl Bus {
         Drive::open(self.clone(), memory)
     }
 
-    /// Does what was offered, but for the last so many.
+    /// Executes available requests, except the last `left`.
     fn work(&self, left: u16) {
         let device = &mut *self.0.borrow_mut();
         let memory = device.memory;
@@ -103,12 +103,12 @@ impl Bus {
     }
 }
 
-fn read(sector: u64, count: u64) -> Piece {
-    Piece::Read { sector, count }
+fn read(sector: u64, count: u64) -> Request {
+    Request::Read { sector, count }
 }
 
-fn write(sector: u64, count: u64) -> Piece {
-    Piece::Write { sector, count }
+fn write(sector: u64, count: u64) -> Request {
+    Request::Write { sector, count }
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn it_is_set_up_as_the_specification_has_it() {
         (register(offset::QUEUE_SIZE), register(offset::QUEUE_READY)),
         (32, 1)
     );
-    // Nothing is agreed on that is not known here.
+    // No unknown feature is negotiated.
     assert_eq!(register(offset::WANTED), (feature::VERSION_1 >> 32) as u32);
     let [descriptors, available, used] = device.memory.parts();
     assert!(
@@ -141,7 +141,7 @@ fn it_is_set_up_as_the_specification_has_it() {
 }
 
 #[test]
-fn what_is_no_disk_is_told_apart() {
+fn other_devices_are_recognised() {
     let cases = [
         (offset::MAGIC, 0, Error::Absent),
         (offset::DEVICE, 0, Error::Absent),
@@ -162,7 +162,7 @@ fn what_is_no_disk_is_told_apart() {
 }
 
 #[test]
-fn what_is_written_is_read_by_another() {
+fn written_data_is_read_by_another_sharer() {
     let bus = Bus::new();
     let memory = bus.0.borrow().memory;
     let mut drive = bus.open().unwrap();
@@ -171,13 +171,13 @@ fn what_is_written_is_read_by_another() {
             .word(3, word)
             .store(1000 + word as u64, Ordering::Relaxed);
     }
-    drive.begin(3, write(5, 2));
+    drive.submit(3, write(5, 2));
     assert_eq!((drive.poll(3), drive.poll(4)), (None, Some(false)));
-    // It comes to nothing to begin another one meanwhile.
-    drive.begin(3, read(0, 1));
+    // A second request of the same sharer is ignored.
+    drive.submit(3, read(0, 1));
     bus.work(0);
     assert_eq!(drive.poll(3), Some(true));
-    drive.begin(7, read(6, 1));
+    drive.submit(7, read(6, 1));
     bus.work(0);
     assert_eq!(drive.poll(7), Some(true));
     assert_eq!(
@@ -189,7 +189,7 @@ fn what_is_written_is_read_by_another() {
         7 * WORDS as u64,
         "no sector more"
     );
-    drive.begin(3, Piece::Flush);
+    drive.submit(3, Request::Flush);
     assert_eq!(drive.poll(3), None);
     bus.work(0);
     assert_eq!((drive.poll(3), bus.0.borrow().flushed), (Some(true), 1));
@@ -197,13 +197,13 @@ fn what_is_written_is_read_by_another() {
 }
 
 #[test]
-fn all_sharers_have_a_piece_on_their_way() {
+fn all_sharers_have_a_request_in_flight() {
     let bus = Bus::new();
     let mut drive = bus.open().unwrap();
-    // Often enough for the indices to wrap.
+    // Enough rounds for the indices to wrap.
     for round in 0..10_000 {
         for sharer in 0..SHARERS {
-            drive.begin(sharer, read(sharer as u64, 1));
+            drive.submit(sharer, read(sharer as u64, 1));
         }
         bus.work(1);
         assert_eq!(drive.poll(6), Some(true), "{round}");
@@ -211,16 +211,16 @@ fn all_sharers_have_a_piece_on_their_way() {
         bus.work(0);
         assert_eq!(drive.poll(7), Some(true));
     }
-    drive.begin(SHARERS, read(0, 1));
+    drive.submit(SHARERS, read(0, 1));
     assert_eq!(drive.poll(SHARERS), Some(false), "there are no more");
 }
 
 #[test]
-fn nothing_is_asked_for_that_is_not_there() {
+fn invalid_requests_are_not_submitted() {
     let bus = Bus::new();
     let mut drive = bus.open().unwrap();
     let most = (BUFFER / 512) as u64;
-    for piece in [
+    for request in [
         read(SECTORS, 1),
         read(SECTORS - 1, 2),
         write(SECTORS, 1),
@@ -230,38 +230,38 @@ fn nothing_is_asked_for_that_is_not_there() {
         read(0, u64::MAX),
         write(0, 0),
     ] {
-        drive.begin(0, piece);
-        assert_eq!(drive.poll(0), Some(false), "{piece:?}");
+        drive.submit(0, request);
+        assert_eq!(drive.poll(0), Some(false), "{request:?}");
     }
     assert_eq!(bus.0.borrow().notified, 0);
-    drive.begin(0, read(SECTORS - most, most));
+    drive.submit(0, read(SECTORS - most, most));
     bus.work(0);
     assert_eq!(drive.poll(0), Some(true));
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_is_not() {
+fn a_read_only_disk_is_not_written() {
     let bus = Bus::new();
     bus.0.borrow_mut().features |= feature::READ_ONLY;
     let mut drive = bus.open().unwrap();
     assert!(drive.is_read_only());
-    drive.begin(0, write(0, 1));
+    drive.submit(0, write(0, 1));
     assert_eq!((drive.poll(0), bus.0.borrow().notified), (Some(false), 0));
 }
 
 #[test]
-fn a_disk_that_fails_is_told_and_one_without_a_cache_has_nothing_to_flush() {
+fn failures_are_reported_and_no_flush_is_sent_without_a_cache() {
     let bus = Bus::new();
     bus.0.borrow_mut().features = feature::VERSION_1;
     bus.0.borrow_mut().bad = true;
     let mut drive = bus.open().unwrap();
-    drive.begin(0, read(0, 1));
+    drive.submit(0, read(0, 1));
     bus.work(0);
     assert_eq!(drive.poll(0), Some(false));
-    drive.begin(0, Piece::Flush);
+    drive.submit(0, Request::Flush);
     assert_eq!((drive.poll(0), bus.0.borrow().notified), (Some(true), 1));
     bus.0.borrow_mut().bad = false;
-    drive.begin(0, read(0, 1));
+    drive.submit(0, read(0, 1));
     bus.work(0);
     assert_eq!(
         drive.poll(0),
@@ -270,9 +270,10 @@ fn a_disk_that_fails_is_told_and_one_without_a_cache_has_nothing_to_flush() {
     );
 }
 
-/// What no disk does turns it off: each piece fails, and nothing more is asked of it.
+/// A device that violates the specification is turned off: each request fails, and no other is
+/// submitted.
 #[test]
-fn a_disk_that_lies_is_turned_off() {
+fn a_faulty_disk_is_turned_off() {
     let lies: [fn(&Memory); 5] = [
         |memory| memory.say_given(2),
         |memory| memory.say_given(u16::MAX),
@@ -284,12 +285,12 @@ fn a_disk_that_lies_is_turned_off() {
         let bus = Bus::new();
         let memory = bus.0.borrow().memory;
         let mut drive = bus.open().unwrap();
-        drive.begin(0, read(0, 1));
+        drive.submit(0, read(0, 1));
         lie(memory);
         assert_eq!(drive.poll(0), Some(false), "{number}");
         assert_eq!(bus.read(offset::STATUS) & status::DRIVER_OK, 0);
         let before = bus.0.borrow().notified;
-        drive.begin(1, read(0, 1));
+        drive.submit(1, read(0, 1));
         assert_eq!(
             (drive.poll(1), bus.0.borrow().notified),
             (Some(false), before)
@@ -298,12 +299,12 @@ fn a_disk_that_lies_is_turned_off() {
 }
 
 #[test]
-fn a_piece_is_given_back_once() {
+fn a_request_is_returned_once() {
     let bus = Bus::new();
     let memory = bus.0.borrow().memory;
     let mut drive = bus.open().unwrap();
-    drive.begin(0, read(0, 1));
-    drive.begin(1, read(0, 1));
+    drive.submit(0, read(0, 1));
+    drive.submit(1, read(0, 1));
     memory.give(0, 0, 0);
     assert_eq!(drive.poll(0), Some(true));
     memory.give(1, 0, 0);
@@ -311,9 +312,10 @@ fn a_piece_is_given_back_once() {
 }
 
 proptest! {
-    /// Whatever a disk says, every call returns, and nothing is on its way for good that it gave back.
+    /// With a device that reports anything, every call returns, and no request stays in flight
+    /// after its return.
     #[test]
-    fn any_disk_is_survived(
+    fn any_device_behaviour_is_survived(
         lies in prop::collection::vec((0u8..4, any::<u16>(), 0u32..40, any::<u8>()), 1..100),
     ) {
         let bus = Bus::new();
@@ -324,7 +326,7 @@ proptest! {
             match kind {
                 0 => memory.give(index % 40, head, verdict),
                 1 => memory.say_given(index),
-                2 => drive.begin(sharer, read(index.into(), u64::from(head))),
+                2 => drive.submit(sharer, read(index.into(), u64::from(head))),
                 _ => { let _ = drive.poll(sharer); }
             }
         }

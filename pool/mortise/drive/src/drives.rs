@@ -3,7 +3,7 @@
 use crate::{buffered_io::BufferedIo, range::Range, range::SharedDisk};
 use core_manifest::{Disk, Store, limits};
 use core_sync::TicketLock;
-use hw_virtio_blk::{Drive, Frame, Memory, Piece, SHARERS};
+use hw_virtio_blk::{Drive, Frame, Memory, Request, SHARERS};
 use mortise_vdev_blk::{Block, DiskAccess, Step, Storage};
 use spin::Once;
 
@@ -97,8 +97,8 @@ impl Storage for Partition {
 }
 
 impl SharedDisk for &Partition {
-    fn begin(&mut self, piece: Piece) {
-        self.physical.drive.lock().begin(self.sharer, piece);
+    fn submit(&mut self, request: Request) {
+        self.physical.drive.lock().submit(self.sharer, request);
     }
 
     fn poll(&mut self) -> Option<bool> {

@@ -1,12 +1,12 @@
 //! Range of a physical disk, read and written through a buffer.
 
-use hw_virtio_blk::{BUFFER, Piece, SECTOR};
+use hw_virtio_blk::{BUFFER, Request, SECTOR};
 use mortise_vdev_blk::IoError;
 
 /// Access of one sharer to a physical disk.
 pub(crate) trait SharedDisk {
     /// Submits a request.
-    fn begin(&mut self, piece: Piece);
+    fn submit(&mut self, request: Request);
     /// The result of the request, once it is known.
     fn poll(&mut self) -> Option<bool>;
 }
@@ -103,7 +103,7 @@ impl Range {
         self.at = first * SECTOR;
         self.filled = count * SECTOR;
         let sector = self.sector(count)?;
-        self.send(disk, Piece::Read { sector, count }, Contents::Read);
+        self.send(disk, Request::Read { sector, count }, Contents::Read);
         Ok(None)
     }
 
@@ -152,7 +152,7 @@ impl Range {
             self.flushed = false;
             return Ok(true);
         }
-        disk.begin(Piece::Flush);
+        disk.submit(Request::Flush);
         self.in_flight = Some(InFlight {
             contents: Contents::Nothing,
             flushes: true,
@@ -169,7 +169,7 @@ impl Range {
             return Ok(false);
         }
         let sector = self.sector(count)?;
-        self.send(disk, Piece::Write { sector, count }, Contents::Nothing);
+        self.send(disk, Request::Write { sector, count }, Contents::Nothing);
         Ok(true)
     }
 
@@ -184,8 +184,8 @@ impl Range {
         }
     }
 
-    fn send(&mut self, disk: &mut impl SharedDisk, piece: Piece, contents: Contents) {
-        disk.begin(piece);
+    fn send(&mut self, disk: &mut impl SharedDisk, request: Request, contents: Contents) {
+        disk.submit(request);
         self.in_flight = Some(InFlight {
             contents,
             flushes: false,

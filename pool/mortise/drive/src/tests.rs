@@ -1,5 +1,5 @@
 use crate::range::{Part, Range, SharedDisk};
-use hw_virtio_blk::{BUFFER, Piece, SECTOR};
+use hw_virtio_blk::{BUFFER, Request, SECTOR};
 use mortise_vdev_blk::IoError;
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ struct Disk {
     content: Vec<u8>,
     buffer: Vec<u8>,
     /// The request in flight, and the number of polls until it completes.
-    in_flight: Option<(Piece, usize)>,
+    in_flight: Option<(Request, usize)>,
     over: bool,
     delay: usize,
     good: bool,
@@ -41,15 +41,15 @@ impl Disk {
 }
 
 impl SharedDisk for Disk {
-    fn begin(&mut self, piece: Piece) {
+    fn submit(&mut self, request: Request) {
         assert!(self.in_flight.is_none(), "one at a time");
-        if let Piece::Read { sector, count } | Piece::Write { sector, count } = piece {
+        if let Request::Read { sector, count } | Request::Write { sector, count } = request {
             assert!(count > 0 && count * SECTOR <= BUFFER as u64);
             assert!(sector >= FIRST && sector + count <= FIRST + SECTORS);
         }
         self.pieces += 1;
         self.over = false;
-        self.in_flight = Some((piece, self.delay));
+        self.in_flight = Some((request, self.delay));
     }
 
     fn poll(&mut self) -> Option<bool> {
@@ -58,17 +58,17 @@ impl SharedDisk for Disk {
             return None;
         }
         match self.in_flight.take() {
-            Some((Piece::Read { sector, count }, _)) => {
+            Some((Request::Read { sector, count }, _)) => {
                 let (at, size) = ((sector * SECTOR) as usize, (count * SECTOR) as usize);
                 self.buffer[..size].copy_from_slice(&self.content[at..at + size]);
             }
-            Some((Piece::Write { sector, count }, _)) => {
+            Some((Request::Write { sector, count }, _)) => {
                 let (at, size) = ((sector * SECTOR) as usize, (count * SECTOR) as usize);
                 if self.good {
                     self.content[at..at + size].copy_from_slice(&self.buffer[..size]);
                 }
             }
-            Some((Piece::Flush, _)) => self.flushes += 1,
+            Some((Request::Flush, _)) => self.flushes += 1,
             None => assert!(self.over, "it has nothing"),
         }
         self.over = true;
@@ -250,13 +250,13 @@ fn an_abandoned_request_does_not_affect_others() {
 }
 
 #[derive(Clone, Debug)]
-enum Request {
+enum DriverRequest {
     Read(u64, Vec<u32>),
     Write(u64, Vec<u32>, u8),
     Flush,
 }
 
-fn request() -> impl Strategy<Value = Request> {
+fn request() -> impl Strategy<Value = DriverRequest> {
     let lengths = || {
         prop::collection::vec(prop_oneof![1u32..700, Just(512), Just(4096)], 1..5).prop_map(|all| {
             let mut all = all;
@@ -266,10 +266,10 @@ fn request() -> impl Strategy<Value = Request> {
         })
     };
     prop_oneof![
-        (0..SECTORS, lengths()).prop_map(|(sector, lengths)| Request::Read(sector, lengths)),
+        (0..SECTORS, lengths()).prop_map(|(sector, lengths)| DriverRequest::Read(sector, lengths)),
         (0..SECTORS, lengths(), any::<u8>())
-            .prop_map(|(s, lengths, v)| Request::Write(s, lengths, v)),
-        Just(Request::Flush),
+            .prop_map(|(s, lengths, v)| DriverRequest::Write(s, lengths, v)),
+        Just(DriverRequest::Flush),
     ]
 }
 
@@ -289,8 +289,8 @@ proptest! {
             owner.disk.delay = delay;
             let size = SECTORS * SECTOR;
             match request {
-                Request::Flush => owner.range.begin(),
-                Request::Read(sector, lengths) => {
+                DriverRequest::Flush => owner.range.begin(),
+                DriverRequest::Read(sector, lengths) => {
                     let (from, all) = (sector * SECTOR, lengths.iter().map(|l| u64::from(*l)).sum::<u64>());
                     if from + all > size {
                         continue;
@@ -299,7 +299,7 @@ proptest! {
                     prop_assert_eq!(&read[..], &model[from as usize..][..read.len()]);
                     prop_assert!(calls < ENOUGH || read.len() as u64 == all);
                 }
-                Request::Write(sector, lengths, value) => {
+                DriverRequest::Write(sector, lengths, value) => {
                     let (to, all) = (sector * SECTOR, lengths.iter().map(|l| u64::from(*l)).sum::<u64>());
                     if to + all > size {
                         continue;

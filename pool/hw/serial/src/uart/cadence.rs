@@ -1,20 +1,20 @@
-//! The Cadence serial port of Zynq devices: bytes out, bytes in, receive interrupt.
+//! Cadence UART of Zynq devices.
 //!
 //! # Purpose
 //!
 //! The console of boards with a Zynq UltraScale+ (Xilinx UG1085, chapter 21; registers in UG1087,
-//! module UART). Rate and format stay as the firmware left them, 8N1 after a reset.
+//! module UART). Baud rate and format stay as the firmware left them, 8N1 after a reset.
 //!
 //! # Guarantees
 //!
-//! [`Serial::write_byte`] waits until the transmit FIFO has room, which on a working line is one
-//! character time at most; it belongs on no real-time path. Everything else returns at once. No
-//! lock: the port has one owner (`&mut self`).
+//! [`Serial::write_byte`](crate::uart::Uart::write_byte) waits until the transmit FIFO has room, at
+//! most one character time on a working line; it is not for real-time paths. All other functions
+//! return at once. No lock: the port has one owner (`&mut self`).
 //!
 //! # Example
 //!
 //! ```no_run
-//! use hw_serial_cadence::{Frame, Serial};
+//! use hw_serial::uart::cadence::{Frame, Serial};
 //!
 //! fn echo(registers: Frame) {
 //!     let mut serial = Serial::new(registers);
@@ -25,15 +25,11 @@
 //! }
 //! ```
 
-#![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
+pub use super::{Frame, Registers};
 
-/// Where its registers are, 4 KiB.
-pub use hw_arch::mmio::Mmio as Frame;
-/// How they are reached: of a device, or of what a test has in its place.
-pub use hw_arch::mmio::Registers;
+use super::{Layout, Uart};
 
-/// Offsets of registers (UG1087).
+/// Register offsets (UG1087).
 mod offset {
     pub const CONTROL: usize = 0x00;
     pub const INTERRUPT_ENABLE: usize = 0x08;
@@ -44,71 +40,61 @@ mod offset {
     pub const FIFO: usize = 0x30;
 }
 
-/// `Control`: receiver on, receiver off, transmitter on, transmitter off. The off bits win.
+/// `Control`: receiver on, receiver off, transmitter on, transmitter off. The off bits take precedence.
 const RECEIVER: u32 = 1 << 2;
 const NO_RECEIVER: u32 = 1 << 3;
 const TRANSMITTER: u32 = 1 << 4;
 const NO_TRANSMITTER: u32 = 1 << 5;
 
-/// `Channel_sts`: nothing was received; there is no room to send.
+/// `Channel_sts`: the receive FIFO is empty; the transmit FIFO is full.
 const EMPTY: u32 = 1 << 1;
 const FULL: u32 = 1 << 4;
 
-/// Of all interrupts, that the receive FIFO holds as many bytes as its trigger says.
+/// The interrupt that is raised when the receive FIFO reaches its trigger level.
 const RECEIVED: u32 = 1;
 
-/// A serial port.
+/// Register layout of the Cadence UART.
 #[derive(Debug)]
-pub struct Serial<R = Frame> {
-    registers: R,
-}
+pub enum Cadence {}
 
-impl<R: Registers> Serial<R> {
-    /// The port with these registers, in the state the firmware left it.
-    pub const fn new(registers: R) -> Self {
-        Self { registers }
+impl Layout for Cadence {
+    const STATUS: usize = offset::STATUS;
+    const FIFO: usize = offset::FIFO;
+
+    fn can_send(status: u32) -> bool {
+        status & FULL == 0
     }
 
-    /// Turns both directions on, which a reset turns off; all else in the control register stays.
+    fn has_received(status: u32) -> bool {
+        status & EMPTY == 0
+    }
+}
+
+/// A Cadence UART.
+pub type Serial<R = Frame> = Uart<Cadence, R>;
+
+impl<R: Registers> Uart<Cadence, R> {
+    /// Turns on receiver and transmitter, which a reset turns off; other control bits are kept.
     pub fn enable(&mut self) {
         let control = self.registers.read(offset::CONTROL) & !(NO_RECEIVER | NO_TRANSMITTER);
         self.registers
             .write(offset::CONTROL, control | RECEIVER | TRANSMITTER);
     }
 
-    /// Whether the FIFO has room for a byte.
-    pub fn is_ready(&self) -> bool {
-        self.registers.read(offset::STATUS) & FULL == 0
-    }
-
-    /// Sends a byte, waiting for room in the FIFO.
-    pub fn write_byte(&mut self, byte: u8) {
-        while !self.is_ready() {
-            core::hint::spin_loop();
-        }
-        self.registers.write(offset::FIFO, byte.into());
-    }
-
-    /// Takes a received byte.
-    pub fn read_byte(&mut self) -> Option<u8> {
-        let empty = self.registers.read(offset::STATUS) & EMPTY != 0;
-        (!empty).then(|| self.registers.read(offset::FIFO) as u8)
-    }
-
-    /// Lets each received byte raise the port's interrupt, which stays up until they are read and
+    /// Enables the receive interrupt. It stays pending until the received bytes are read and
     /// [`clear_receive_interrupt`](Self::clear_receive_interrupt) is called.
     pub fn enable_receive_interrupt(&mut self) {
         self.registers.write(offset::RECEIVE_TRIGGER, 1);
         self.registers.write(offset::INTERRUPT_ENABLE, RECEIVED);
     }
 
-    /// Keeps received bytes from raising the interrupt.
+    /// Disables the receive interrupt.
     pub fn disable_receive_interrupt(&mut self) {
         self.registers.write(offset::INTERRUPT_DISABLE, RECEIVED);
     }
 
-    /// Withdraws the receive interrupt. To be called before the last look for bytes: one that
-    /// arrives in between then raises it again.
+    /// Clears the receive interrupt. To be called before the last read of the FIFO: a byte that
+    /// arrives in between raises it again.
     pub fn clear_receive_interrupt(&mut self) {
         self.registers.write(offset::INTERRUPT_STATUS, RECEIVED);
     }
@@ -119,7 +105,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// A port as UG1087 has it, with a FIFO of sixteen bytes that nobody sends on.
+    /// Model of the port of UG1087, with a transmit FIFO of sixteen bytes that never drains.
     #[derive(Default)]
     struct Port {
         control: u32,
@@ -136,7 +122,7 @@ mod tests {
             self.raise();
         }
 
-        /// The interrupt's condition sets a bit that only a write clears.
+        /// The interrupt condition sets a bit that only a write clears.
         fn raise(&mut self) {
             self.status |= u32::from(self.received.len() >= self.trigger);
         }
@@ -146,7 +132,7 @@ mod tests {
         }
     }
 
-    /// The driver's end of it.
+    /// The registers of the model.
     struct Fake<'a>(&'a std::cell::RefCell<Port>);
 
     impl Registers for Fake<'_> {
@@ -181,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn both_directions_go_on_and_all_else_stays() {
+    fn receiver_and_transmitter_are_enabled_and_other_bits_kept() {
         let port = std::cell::RefCell::new(Port {
             control: 0x128, // after a reset
             ..Port::default()
@@ -200,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_that_comes_in_interrupts_until_it_is_read() {
+    fn each_received_byte_interrupts_until_it_is_read() {
         let port = std::cell::RefCell::new(Port {
             trigger: 32,
             ..Port::default()
@@ -211,7 +197,7 @@ mod tests {
         serial.enable_receive_interrupt();
         port.borrow_mut().receive(b'y');
         serial.clear_receive_interrupt();
-        assert!(port.borrow().interrupts()); // there is still something to read
+        assert!(port.borrow().interrupts()); // a byte is still in the FIFO
         assert_eq!(serial.read_byte(), Some(b'x'));
         assert_eq!(serial.read_byte(), Some(b'y'));
         serial.clear_receive_interrupt();

@@ -1,21 +1,21 @@
-//! The DesignWare serial port, a 16550: bytes out, bytes in, receive interrupt.
+//! DesignWare UART, a 16550 with registers of 32 bits.
 //!
 //! # Purpose
 //!
-//! The console of boards with a Rockchip RK3568 and of others whose device trees say
-//! `snps,dw-apb-uart`, with registers of 32 bits (Rockchip RK3568 TRM, chapter UART; Texas
-//! Instruments PC16550D). Rate, format and FIFOs stay as the firmware left them.
+//! The console of boards with a Rockchip RK3568 and of others with `snps,dw-apb-uart` in their device
+//! trees (Rockchip RK3568 TRM, chapter UART; Texas Instruments PC16550D). Baud rate, format and FIFOs
+//! stay as the firmware left them.
 //!
 //! # Guarantees
 //!
-//! [`Serial::write_byte`] waits until the transmit FIFO is empty, which on a working line takes as
-//! long as its bytes do; it belongs on no real-time path. Everything else returns at once. No lock:
-//! the port has one owner (`&mut self`).
+//! [`Serial::write_byte`](crate::uart::Uart::write_byte) waits until the transmit FIFO is empty, which
+//! takes the time of its bytes on a working line; it is not for real-time paths. All other functions
+//! return at once. No lock: the port has one owner (`&mut self`).
 //!
 //! # Example
 //!
 //! ```no_run
-//! use hw_serial_dw::{Frame, Serial};
+//! use hw_serial::uart::dw::{Frame, Serial};
 //!
 //! fn echo(registers: Frame) {
 //!     let mut serial = Serial::new(registers);
@@ -25,65 +25,51 @@
 //! }
 //! ```
 
-#![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
+pub use super::{Frame, Registers};
 
-/// Where its registers are.
-pub use hw_arch::mmio::Mmio as Frame;
-/// How they are reached: of a device, or of what a test has in its place.
-pub use hw_arch::mmio::Registers;
+use super::{Layout, Uart};
 
-/// Offsets of registers: those of a 16550, four bytes apart.
+/// Register offsets: those of a 16550, four bytes apart.
 mod offset {
     pub const DATA: usize = 0x00;
     pub const INTERRUPT_ENABLE: usize = 0x04;
     pub const LINE_STATUS: usize = 0x14;
 }
 
-/// `IER`: received data interrupts, also after a time in which there was not enough for its trigger.
+/// `IER`: received data interrupts, also by a timeout below the trigger level.
 const RECEIVED: u32 = 1;
 
-/// `LSR`: something was received; the transmit FIFO is empty.
+/// `LSR`: a byte was received; the transmit FIFO is empty.
 const READY: u32 = 1;
 const EMPTY: u32 = 1 << 5;
 
-/// A serial port.
+/// Register layout of the DesignWare UART.
 #[derive(Debug)]
-pub struct Serial<R = Frame> {
-    registers: R,
+pub enum Dw {}
+
+impl Layout for Dw {
+    const STATUS: usize = offset::LINE_STATUS;
+    const FIFO: usize = offset::DATA;
+
+    fn can_send(status: u32) -> bool {
+        status & EMPTY != 0
+    }
+
+    fn has_received(status: u32) -> bool {
+        status & READY != 0
+    }
 }
 
-impl<R: Registers> Serial<R> {
-    /// The port with these registers, in the state the firmware left it.
-    pub const fn new(registers: R) -> Self {
-        Self { registers }
-    }
+/// A DesignWare UART.
+pub type Serial<R = Frame> = Uart<Dw, R>;
 
-    /// Whether a byte can be sent.
-    pub fn is_ready(&self) -> bool {
-        self.registers.read(offset::LINE_STATUS) & EMPTY != 0
-    }
-
-    /// Sends a byte, waiting until it can be.
-    pub fn write_byte(&mut self, byte: u8) {
-        while !self.is_ready() {
-            core::hint::spin_loop();
-        }
-        self.registers.write(offset::DATA, byte.into());
-    }
-
-    /// Takes a received byte.
-    pub fn read_byte(&mut self) -> Option<u8> {
-        let ready = self.registers.read(offset::LINE_STATUS) & READY != 0;
-        ready.then(|| self.registers.read(offset::DATA) as u8)
-    }
-
-    /// Lets received bytes raise the port's interrupt, which stays up until they are read.
+impl<R: Registers> Uart<Dw, R> {
+    /// Enables the receive interrupt, which stays pending until the received bytes are read.
     pub fn enable_receive_interrupt(&mut self) {
         self.registers.write(offset::INTERRUPT_ENABLE, RECEIVED);
     }
 
-    /// Keeps received bytes from raising the interrupt.
+    /// Disables the receive interrupt.
     pub fn disable_receive_interrupt(&mut self) {
         self.registers.write(offset::INTERRUPT_ENABLE, 0);
     }
@@ -95,7 +81,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::VecDeque;
 
-    /// A 16550 that sends what it has when it is told to.
+    /// Model of a 16550 that sends when the test says so.
     #[derive(Default)]
     struct Port {
         enabled: u32,
@@ -109,7 +95,7 @@ mod tests {
         }
     }
 
-    /// The driver's end of it.
+    /// The registers of the model.
     struct Fake<'a>(&'a RefCell<Port>);
 
     impl Registers for Fake<'_> {
@@ -135,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_goes_out_when_the_one_before_is_gone() {
+    fn a_byte_is_sent_when_the_previous_one_is_gone() {
         let port = RefCell::new(Port::default());
         let mut serial = Serial::new(Fake(&port));
         serial.write_byte(b'x');
@@ -145,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_interrupts_until_it_is_read() {
+    fn received_bytes_interrupt_until_they_are_read() {
         let port = RefCell::new(Port::default());
         let mut serial = Serial::new(Fake(&port));
         port.borrow_mut().received.extend(b"xy");
