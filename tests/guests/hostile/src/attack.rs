@@ -1,27 +1,27 @@
-//! What an attack is, and what it can do.
+//! Attacks, their expected outcomes, and trials.
 
 use crate::machine::{self, Registers};
 use crate::random::Random;
 use crate::{authority, calls, console, gic, gicv2, instructions, memory, power, registers};
 use core::time::Duration;
 
-/// What must come of an attack.
+/// Expected outcome of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// It ends by itself: the guest is answered, or takes an exception itself.
+    /// It ends by itself: the guest gets an answer or takes an exception itself.
     Contained,
-    /// Mortise stops the VM; its reason begins like this.
+    /// Mortise stops the VM with a reason that begins like this.
     Stopped(&'static str),
-    /// The core never ends what it does; a restart of the VM takes it back all the same.
+    /// The attack never ends; a restart of the VM regains the core.
     Endless,
-    /// The VM is restarted because it asks for it.
+    /// The VM restarts on its own request.
     Restarted,
-    /// Any of these.
+    /// Any of these outcomes.
     Any,
 }
 
 impl Expect {
-    /// How long the judge waits before it calls the core back.
+    /// Time-out after which the judge restarts the VM.
     #[must_use]
     pub const fn patience(self) -> Duration {
         match self {
@@ -33,25 +33,25 @@ impl Expect {
     }
 }
 
-/// How often code is run once it is prepared, where one draws at random: the emulator translates
-/// code anew that was written anew, which takes it longer than a hundred exits.
+/// Runs of each random piece of code: the emulator retranslates modified code, which takes longer than
+/// a hundred exits.
 pub const BURST: u32 = 32;
 
-/// A way to attack, tried in several cases.
+/// An attack with several cases.
 #[derive(Debug)]
 pub struct Attack {
-    /// Its name: kind and what it does.
+    /// Name: kind and action.
     pub name: &'static str,
-    /// How many cases it has.
+    /// Number of cases.
     pub cases: u32,
-    /// What must come of each.
+    /// Expected outcome of each case.
     pub expect: Expect,
-    /// Tries a case.
+    /// Runs a case.
     pub run: fn(&mut Trial),
 }
 
 impl Attack {
-    /// An attack with so many cases, which are expected to end like this.
+    /// An attack with this number of cases and this expected outcome.
     #[must_use]
     pub const fn new(name: &'static str, cases: u32, expect: Expect, run: fn(&mut Trial)) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Attack {
     }
 }
 
-/// All attacks, by kind, on a machine with this interrupt controller.
+/// All attacks by kind, for this interrupt controller.
 const fn kinds(gic: &'static [Attack]) -> [&'static [Attack]; 8] {
     [
         authority::ATTACKS,
@@ -77,7 +77,7 @@ const fn kinds(gic: &'static [Attack]) -> [&'static [Attack]; 8] {
     ]
 }
 
-/// The attack of this number.
+/// The attack with this index.
 #[must_use]
 pub fn attack(number: usize) -> Option<&'static Attack> {
     let gic = if machine::has_gicv3() {
@@ -88,23 +88,23 @@ pub fn attack(number: usize) -> Option<&'static Attack> {
     kinds(gic).into_iter().flatten().nth(number)
 }
 
-/// One try of one case.
+/// One run of a case.
 #[derive(Debug)]
 pub struct Trial {
-    /// The case.
+    /// Index of the case.
     pub case: u32,
-    /// Its own numbers.
+    /// Random numbers of the trial.
     pub random: Random,
-    /// Code that returned.
+    /// Number of pieces of code that returned.
     pub done: u32,
-    /// Code that an exception ended, taken by this guest itself.
+    /// Number of pieces of code that ended in an exception of this guest.
     pub caught: u32,
-    /// What was not as it is promised, and for how many attempts.
+    /// Broken guarantees, and the number of attempts with each.
     pub broken: u32,
 }
 
 impl Trial {
-    /// A trial of `case` with numbers of this seed.
+    /// A trial of `case` with this seed.
     #[must_use]
     pub const fn new(case: u32, seed: u64) -> Self {
         Self {
@@ -116,7 +116,7 @@ impl Trial {
         }
     }
 
-    /// Runs code with these in x0, x1, and so on; its registers if it returned.
+    /// Runs code with these values in x0, x1 and so on; returns its registers if it returned.
     pub fn execute(&mut self, code: &[u32], registers: &[u64]) -> Option<Registers> {
         machine::prepare_code(code);
         self.repeat(registers)
@@ -140,7 +140,7 @@ impl Trial {
         }
     }
 
-    /// The element of `choices` that this case is about.
+    /// The element of `choices` that this case selects.
     #[must_use]
     pub fn choice<T: Copy>(&self, choices: &[T]) -> T {
         choices[self.case as usize % choices.len()]

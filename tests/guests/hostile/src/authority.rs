@@ -1,7 +1,7 @@
-//! Attacks by the register-authority table: each register of it is what the table says.
+//! Attacks on the register-authority table: each register must behave as the table states.
 //!
-//! A register that a guest owns keeps what is written, and no access of it exits; one that traps exits
-//! each time, and is answered as it should be. The exits are those that Mortise counts for this vCPU.
+//! A register that a guest owns keeps written values, and accesses do not exit. A trapped register exits
+//! at each access, with the answer of the table. The exits are those that Mortise counts for this vCPU.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, ISB, RET, System};
@@ -9,7 +9,7 @@ use crate::machine;
 use core::sync::atomic::{AtomicU64, Ordering};
 use mortise_authority::{Access, Answer, Authority, Row, TABLE};
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[Attack::new(
     "registers/authority",
     TABLE.len() as u32,
@@ -23,38 +23,37 @@ pub const ATTACKS: &[Attack] = &[Attack::new(
     },
 )];
 
-/// What is not as promised, as bits.
+/// Deviations from the table, as bits.
 const READ: u32 = 1;
 const WRITTEN: u32 = 1 << 1;
 const READ_EXITS: u32 = 1 << 2;
 const WRITE_EXITS: u32 = 1 << 3;
 
-/// `ID_AA64DFR0_EL1`: bits 11 to 8 say which performance monitor there is (Arm ARM, D19.2.59). It is hidden
-/// where several share a core.
+/// `ID_AA64DFR0_EL1`: bits 11 to 8 are the version of the performance monitor (Arm ARM, D19.2.59). It is
+/// hidden on shared cores.
 const FEATURES: System = System(3, 0, 0, 5, 0);
 
-/// Where the status page counts the exits of vCPU 1 for system registers (`docs/formats.md`).
+/// Offset in the status page of vCPU 1's exits for system registers (`docs/formats.md`).
 const COUNT: u64 = 0x200 + 64 + 3 * 8;
 
-/// The status page, for the culprit, which is no core of Tenon's.
+/// The status page, for the culprit, which does not run Tenon.
 pub static STATUS: AtomicU64 = AtomicU64::new(0);
 
-/// Exits of this vCPU for system registers.
+/// Number of exits of this vCPU for system registers.
 fn exits(trial: &mut Trial) -> u64 {
     let counter = STATUS.load(Ordering::Relaxed) + COUNT;
     let found = trial.execute(&[code::access(false, 3), RET], &[0, counter]);
     found.map_or(0, |registers| registers[0])
 }
 
-/// Runs code with these registers; what x0 is then, nothing if it was undefined, and how many exits it
-/// took.
+/// Runs code with these registers; returns x0, or `None` if it was undefined, and the number of exits.
 fn attempt(trial: &mut Trial, code: &[u32], registers: &[u64]) -> (Option<u64>, u64) {
     let before = exits(trial);
     let found = trial.execute(code, registers).map(|found| found[0]);
     (found, exits(trial).wrapping_sub(before))
 }
 
-/// Tries a register; what of it is not as the table says.
+/// Tests a register; returns its deviations from the table.
 fn try_row(trial: &mut Trial, row: &Row) -> u32 {
     let register = System::of(row.register);
     let features = trial.execute(&[FEATURES.read(0), RET], &[]);
@@ -62,7 +61,7 @@ fn try_row(trial: &mut Trial, row: &Row) -> u32 {
     let whose = if is_shared { row.shared } else { row.alone };
     let mut broken = 0;
     if row.access != Access::Write {
-        // What stands there before is no answer.
+        // A value that no register returns.
         let (found, exits) = attempt(trial, &[register.read(0), ISB, RET], &[!0]);
         let (fine, expected) = match whose {
             Authority::Own => (found.is_some(), 0),
@@ -80,10 +79,10 @@ fn try_row(trial: &mut Trial, row: &Row) -> u32 {
     broken
 }
 
-/// Tries to write it.
+/// Tests writes.
 fn write(trial: &mut Trial, row: &Row, register: System, whose: Authority) -> u32 {
     let (value, code, accesses): (_, &[u32], _) = match row.access {
-        // Old value, both written and read in one piece, the old one again: what is kept.
+        // Read, write both values and read them back, then restore the old value, in one piece of code.
         Access::Both(mask) if whose == Authority::Own => (
             mask,
             &[
@@ -112,7 +111,7 @@ fn write(trial: &mut Trial, row: &Row, register: System, whose: Authority) -> u3
         | flag(WRITE_EXITS, exits == expected || !row.modelled)
 }
 
-/// Whether the emulator has the register and not its trap.
+/// Whether the emulator implements the register but not its trap.
 fn cannot_tell(row: &Row, whose: Authority) -> bool {
     !row.modelled && whose == Authority::Trap(Answer::Undefined)
 }

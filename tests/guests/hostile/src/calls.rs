@@ -1,4 +1,4 @@
-//! Attacks by hypercall: every number, any argument.
+//! Attacks by hypercalls with any number and any arguments.
 
 use crate::attack::{Attack, BURST, Expect, Trial};
 use crate::code::{self, RET};
@@ -6,7 +6,7 @@ use crate::machine::prepare_code;
 use crate::own_memory;
 use crate::places::{GICD, MORTISE, SHARED};
 
-/// Functions that end the VM or this vCPU; `power` is about them.
+/// Functions that end the VM or this vCPU; `power` tests them.
 const ENDING: [u64; 5] = [
     0x8400_0002,
     0x8400_0008,
@@ -15,9 +15,9 @@ const ENDING: [u64; 5] = [
     0xc400_0012,
 ];
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
-    // Each case is one owner of functions in one convention (SMCCC, 6).
+    // Each case is one owning entity and one convention (SMCCC, 6).
     Attack::new("calls/every-hvc", 64, Expect::Contained, |t| {
         every(t, false)
     }),
@@ -36,7 +36,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// Functions of PSCI, of the architecture and of Mortise's own, as many as there may ever be.
+/// Numbers of PSCI, of the architecture and of Mortise, with reserve for later functions.
 const GROUPS: [u64; 6] = [
     0x8000_0000,
     0x8400_0000,
@@ -46,8 +46,7 @@ const GROUPS: [u64; 6] = [
     0xc600_0200,
 ];
 
-/// Some calls, any but those that end this VM or a vCPU, nearly always of a group that somebody
-/// serves.
+/// Random calls except those that end this VM or a vCPU, mostly of groups that Mortise implements.
 pub fn any(trial: &mut Trial) {
     let secure = trial.random.below(2) == 1;
     let group = trial.random.one_of(&GROUPS);
@@ -69,7 +68,7 @@ fn call(trial: &mut Trial, secure: bool, function: u64) {
     }
 }
 
-/// The registers of a call with any arguments, unless it would end something.
+/// Registers of a call with random arguments, unless it would end the VM or a vCPU.
 fn registers(trial: &mut Trial, function: u64) -> Option<[u64; 8]> {
     let mut registers = [function, 0, 0, 0, 0, 0, 0, 0];
     for register in &mut registers[1..] {
@@ -95,7 +94,7 @@ fn argument(trial: &mut Trial) -> u64 {
     ])
 }
 
-/// All numbers that any owner of this case's could have given a function, or nearly.
+/// Nearly all function numbers of the case's owning entity.
 fn every(trial: &mut Trial, secure: bool) {
     let owner = u64::from(trial.case) << 24;
     for convention in [0, 1 << 30, 1 << 31, 3 << 30] {

@@ -1,4 +1,4 @@
-//! Instructions as numbers (Arm ARM, C6.2): what no compiler would write.
+//! Encodings of instructions (Arm ARM, C6.2) that no compiler emits.
 
 pub const NOP: u32 = 0xd503_201f;
 pub const WFE: u32 = 0xd503_205f;
@@ -24,7 +24,7 @@ pub const MASK: u32 = 0xd503_4fdf;
 pub struct System(pub u32, pub u32, pub u32, pub u32, pub u32);
 
 impl System {
-    /// That of these numbers.
+    /// The register with this encoding.
     #[must_use]
     pub const fn of([op0, op1, crn, crm, op2]: [u16; 5]) -> Self {
         Self(op0 as u32, op1 as u32, crn as u32, crm as u32, op2 as u32)
@@ -35,13 +35,13 @@ impl System {
         (op0 & 3) << 19 | op1 << 16 | crn << 12 | crm << 8 | op2 << 5
     }
 
-    /// `mrs x<to>, self`; of `op0` = 1 `sysl`.
+    /// `mrs x<to>, self`; `sysl` for `op0` = 1.
     #[must_use]
     pub const fn read(self, to: u32) -> u32 {
         0xd520_0000 | self.fields() | to
     }
 
-    /// `msr self, x<from>`; of `op0` = 1 `sys`.
+    /// `msr self, x<from>`; `sys` for `op0` = 1.
     #[must_use]
     pub const fn write(self, from: u32) -> u32 {
         0xd500_0000 | self.fields() | from

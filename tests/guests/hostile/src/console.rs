@@ -1,4 +1,4 @@
-//! Attacks by what is written: other VMs' lines, the terminal, the log ring itself.
+//! Attacks on the console: forged lines of other VMs, terminal controls, the log ring itself.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, RET};
@@ -10,9 +10,9 @@ const HEAD: u64 = RING + 0x40;
 const DATA: u64 = RING + 0x100;
 const KICK: u64 = 0xc600_0000;
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
-    // Each ends in a restart, which makes the ring anew.
+    // Each ends in a restart, which reinitialises the ring.
     Attack::new("console/forge", 1, Expect::Restarted, |t| {
         let text = b"\n[00000.000000001] linux| forged\r\n[00000.000000001] mortise| forged\r\
             [00000.000000001] motor+ forged\x0b\x0c\x1c\x85\xe2\x80\xa8linux| forged\n";

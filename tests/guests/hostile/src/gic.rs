@@ -1,4 +1,4 @@
-//! Attacks on and by the interrupt controller.
+//! Attacks on the GIC and by means of it.
 
 use crate::attack::{Attack, BURST, Expect, Trial};
 use crate::code::{self, ISB, MASK, RET, SPIN, System, UNMASK, WFI};
@@ -6,7 +6,7 @@ use crate::machine::{UPPER, prepare_code};
 use crate::places::{GICD, GICR, REDISTRIBUTOR};
 
 const FRAME: u64 = 0x1_0000;
-/// The frames that Mortise answers for: the distributor's, and both of each vCPU's redistributor.
+/// The emulated frames: the distributor, and both frames of each vCPU's redistributor.
 const FRAMES: [u64; 5] = [
     GICD,
     GICR,
@@ -14,7 +14,7 @@ const FRAMES: [u64; 5] = [
     GICR + REDISTRIBUTOR,
     GICR + REDISTRIBUTOR + FRAME,
 ];
-/// Cases of a sweep: each frame in each width.
+/// Cases of a sweep: each frame with each access size.
 const SWEEPS: u32 = FRAMES.len() as u32 * 4;
 
 const IGROUPR0: u64 = 0x80;
@@ -24,7 +24,7 @@ const ISPENDR0: u64 = 0x200;
 const ICACTIVER0: u64 = 0x380;
 const IPRIORITYR0: u64 = 0x400;
 
-/// Group 1, in turn: acknowledge, end, highest pending, binary point, control, enable.
+/// Group 1 registers: acknowledge, end of interrupt, highest pending, binary point, control, enable.
 const IAR1: System = System(3, 0, 12, 12, 0);
 const EOIR1: System = System(3, 0, 12, 12, 1);
 const DIR: System = System(3, 0, 12, 11, 1);
@@ -38,11 +38,11 @@ const SGI1R: System = System(3, 0, 12, 11, 5);
 const ASGI1R: System = System(3, 0, 12, 11, 6);
 const SGI0R: System = System(3, 0, 12, 11, 7);
 
-/// The virtual timer: when it is due, and whether it is on.
+/// The virtual timer: compare value and control.
 const CVAL: System = System(3, 3, 14, 3, 2);
 const CTL: System = System(3, 3, 14, 3, 1);
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("gic/load-every-register", SWEEPS, Expect::Contained, |t| {
         sweep(t, false);
@@ -77,7 +77,7 @@ pub const ATTACKS: &[Attack] = &[
         }
     }),
     Attack::new("gic/interrupts-at-random", 4, Expect::Any, |t| {
-        // Everything on and pending, and taken: acknowledge, perhaps end, spin a while.
+        // Everything enabled and pending, and taken: acknowledge, perhaps end, spin for a while.
         for own in [GICR, GICR + REDISTRIBUTOR] {
             for register in [ISENABLER0, ISPENDR0] {
                 store(t, own + FRAME + register, 0xffff_ffff);
@@ -125,7 +125,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// Some registers of the frames that Mortise answers for, in any width, with any value.
+/// Random accesses to the emulated frames, of any size and value.
 pub fn any(trial: &mut Trial) {
     let size = trial.random.below(4) as u32;
     let write = trial.random.below(2) == 1;
@@ -143,7 +143,7 @@ pub fn any(trial: &mut Trial) {
     }
 }
 
-/// An SGI to anybody, but by the bit that means all others.
+/// An SGI to random targets, without the bit for all other PEs.
 pub fn sgi(trial: &mut Trial) {
     let register = trial.random.one_of(&[SGI1R, SGI1R, ASGI1R, SGI0R]);
     let targets = trial.random.below(0x1_0000) | trial.random.below(2) << 40;
@@ -151,7 +151,7 @@ pub fn sgi(trial: &mut Trial) {
     trial.execute(&[register.write(0), RET], &[value]);
 }
 
-/// Has the virtual timer's interrupt come, takes what is pending, and ends it or not.
+/// Raises the virtual timer's interrupt, acknowledges the pending interrupt, and ends it or not.
 pub fn take(trial: &mut Trial) {
     store(trial, GICD, 2); // GICD_CTLR.EnableGrp1A
     for register in [ICACTIVER0, ISENABLER0] {
@@ -170,7 +170,7 @@ fn store(trial: &mut Trial, address: u64, value: u64) {
     trial.execute(&[code::access(true, 2), RET], &[value, address]);
 }
 
-/// Accesses every register of a frame in one width, misaligned ones among them.
+/// Accesses every register of a frame with one access size, also misaligned.
 fn sweep(trial: &mut Trial, write: bool) {
     let size = trial.case % 4;
     let frame = UPPER + FRAMES[trial.case as usize / 4];

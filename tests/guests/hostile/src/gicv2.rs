@@ -1,4 +1,4 @@
-//! Attacks on and by a GICv2, whose CPU interface is a page of this VM's.
+//! Attacks on a GICv2 and by means of it; its CPU interface is a page of this VM.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, MASK, RET, SPIN, UNMASK, WFI};
@@ -16,8 +16,8 @@ const IPRIORITYR0: u64 = 0x400;
 const ITARGETSR: u64 = 0x800;
 const SGIR: u64 = 0xf00;
 
-/// Of the CPU interface: control, priority mask, acknowledge, end, active priorities, and, a page
-/// further, deactivate.
+/// Registers of the CPU interface: control, priority mask, acknowledge, end of interrupt, active
+/// priorities, and deactivate on the second page.
 const CTLR: u64 = 0x00;
 const PMR: u64 = 0x04;
 const IAR: u64 = 0x0c;
@@ -25,7 +25,7 @@ const EOIR: u64 = 0x10;
 const APR0: u64 = 0xd0;
 const DIR: u64 = PAGE;
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("gic/load-every-register", 8, Expect::Contained, |t| {
         sweep(t, false);
@@ -44,7 +44,7 @@ pub const ATTACKS: &[Attack] = &[
         }
     }),
     Attack::new("gic/take-any-interrupt", 4, Expect::Contained, |t| {
-        // Every SPI enabled, pending, and sent to whatever core.
+        // Every SPI enabled, pending and routed to a random core.
         for register in (0..0x80).step_by(4) {
             store(t, GICD + ISENABLER0 + register, u64::MAX);
         }
@@ -69,7 +69,7 @@ pub const ATTACKS: &[Attack] = &[
         }
     }),
     Attack::new("gic/interrupts-at-random", 4, Expect::Any, |t| {
-        // Everything on and pending, and taken: acknowledge, perhaps end, spin a while.
+        // Everything enabled and pending, and taken: acknowledge, perhaps end, spin for a while.
         for register in [ISENABLER0, ISPENDR0] {
             store(t, GICD + register, u64::MAX);
         }
@@ -119,14 +119,14 @@ fn store(trial: &mut Trial, address: u64, value: u64) {
     trial.execute(&[code::access(true, 2), RET], &[value, address]);
 }
 
-/// Has this core's interface signal nothing.
+/// Disables this core's CPU interface.
 fn close(trial: &mut Trial) {
     for register in [PMR, CTLR] {
         store(trial, GICC + register, 0);
     }
 }
 
-/// Accesses every register of a frame in one width, misaligned ones among them.
+/// Accesses every register of a frame with one access size, also misaligned.
 fn sweep(trial: &mut Trial, write: bool) {
     let size = trial.case % 4;
     let step = [7, 5, 4, 8][size as usize];

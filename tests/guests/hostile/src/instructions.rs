@@ -1,4 +1,4 @@
-//! Attacks by instruction: undefined, privileged, random.
+//! Attacks by undefined, privileged and random instructions.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{DRPS, DSB, ERET, ISB, RET, SEV, System, WFE};
@@ -7,7 +7,7 @@ use crate::scratch;
 const SPSR: System = System(3, 0, 4, 0, 0);
 const ELR: System = System(3, 0, 4, 0, 1);
 
-/// Instructions that a VM does not have, or has in another level, or that this core lacks.
+/// Instructions of other exception levels, and of extensions that are hidden or not implemented.
 const FORBIDDEN: &[u32] = &[
     0x0000_0000, // udf #0
     0xd440_0000, // hlt #0
@@ -28,7 +28,7 @@ const FORBIDDEN: &[u32] = &[
     0xc8a0_7c20, // cas (LSE)
 ];
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("instructions/forbidden", 1, Expect::Contained, |t| {
         for &word in FORBIDDEN {
@@ -67,8 +67,8 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// Any instruction but branches, those that hypercalls are tried by, and with x1 as the address of
-/// a load or store: what hits this guest itself says nothing about Mortise.
+/// Any instruction except branches and hypercalls, with x1 as the address of a load or store. Damage to
+/// this guest itself says nothing about Mortise.
 fn random_word(trial: &mut Trial) -> u32 {
     loop {
         let word = trial.random.next() as u32;

@@ -1,7 +1,7 @@
-//! Who orders the attacks and says what came of them: vCPU 0.
+//! The judge, vCPU 0, which orders the attacks and reports their outcomes.
 //!
-//! It relies on nothing that an attack can spoil: its interrupts are masked, it waits by the
-//! counter, and what it must remember lies where a restart leaves it.
+//! It is independent of what an attack can damage: its interrupts are masked, it waits by polling the
+//! counter, and its state is in memory that a restart keeps.
 
 use crate::attack::{Attack, Expect, Trial, attack};
 use crate::ledger::{Ledger, Phase, Progress};
@@ -18,29 +18,29 @@ use tenon::time::Instant;
 const CONSOLE_KICK: u32 = 0xc600_0000;
 const SYSTEM_RESET: u32 = 0x8400_0009;
 
-/// What the culprit is to do: a ticket that is raised last, and what it is for.
+/// Order for the culprit: a ticket number, written last, and the trial.
 static TICKET: AtomicU32 = AtomicU32::new(0);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 static CASE: AtomicU32 = AtomicU32::new(0);
 static SEED: AtomicU64 = AtomicU64::new(0);
-/// The last ticket it has done, and how its code ended.
+/// The last completed ticket, and how its code ended.
 static DONE: AtomicU32 = AtomicU32::new(0);
 static RETURNED: AtomicU32 = AtomicU32::new(0);
 static CAUGHT: AtomicU32 = AtomicU32::new(0);
 static BROKEN: AtomicU32 = AtomicU32::new(0);
 
-/// What came of a trial.
+/// Outcome of a trial.
 #[derive(Debug)]
 enum Outcome<'a> {
-    /// It ended by itself: so many pieces of code returned, so many ended in an exception.
+    /// It ended by itself: numbers of pieces of code that returned, and that ended in an exception.
     Contained(u32, u32),
-    /// It ended by itself, and of this register these promises were not kept.
+    /// It ended by itself, with these deviations of this register.
     Broken(&'static str, u32),
-    /// Mortise stopped the VM and gave this reason.
+    /// Mortise stopped the VM with this reason.
     Stopped(&'a str),
-    /// It had to be called back by a restart.
+    /// It was ended by a restart.
     CalledBack,
-    /// It had this VM restarted.
+    /// It restarted this VM.
     Restarted,
 }
 
@@ -74,7 +74,7 @@ impl fmt::Display for Outcome<'_> {
     }
 }
 
-/// A line on the console, at once: what follows may be the end of this life.
+/// Prints a line synchronously, as the next step may end this life.
 macro_rules! say {
     ($log:ident, $($text:tt)*) => {{
         $log!($($text)*);
@@ -82,7 +82,7 @@ macro_rules! say {
     }};
 }
 
-/// All attacks, round after round.
+/// Runs all attacks, round after round.
 pub fn judge(ledger: &Ledger) -> ! {
     let mut progress = ledger.read().unwrap_or(Progress::START);
     match progress.phase {
@@ -110,7 +110,7 @@ pub fn judge(ledger: &Ledger) -> ! {
     }
 }
 
-/// How often Mortise has restarted this VM, and a digest of its last fault.
+/// Number of restarts of this VM, and a digest of its last fault.
 fn past(page: &StatusPage) -> (u64, u64) {
     let fault = &page.fault;
     let digest = [fault.esr, fault.far, fault.hpfar, fault.elr, fault.spsr]
@@ -120,7 +120,7 @@ fn past(page: &StatusPage) -> (u64, u64) {
     (page.restarts.into(), digest)
 }
 
-/// Takes that down before an attack. Never inlined: the page is a copy on the stack.
+/// Records both before an attack. Never inlined: the page is copied to the stack.
 #[inline(never)]
 fn note_past(progress: &mut Progress) {
     if let Some(status) = environment::status() {
@@ -128,7 +128,7 @@ fn note_past(progress: &mut Progress) {
     }
 }
 
-/// Says what ended the life before this one.
+/// Reports what ended the previous life.
 #[inline(never)]
 fn after_restart(progress: &mut Progress, ledger: &Ledger) {
     let Some(status) = environment::status() else {
@@ -147,7 +147,7 @@ fn after_restart(progress: &mut Progress, ledger: &Ledger) {
     conclude(progress, ledger, &outcome);
 }
 
-/// Lets the culprit try a case; what came of it, or nothing if it took too long.
+/// Has the culprit run a case; returns its outcome, or `None` after the time-out.
 fn order(progress: &Progress, attack: &Attack) -> Option<Outcome<'static>> {
     let Progress {
         round,
@@ -178,7 +178,7 @@ fn order(progress: &Progress, attack: &Attack) -> Option<Outcome<'static>> {
     ))
 }
 
-/// Restarts the VM, which takes its cores back from whatever they do.
+/// Restarts the VM, which regains its cores.
 fn call_back(progress: &mut Progress, ledger: &Ledger) {
     progress.phase = Phase::CalledBack;
     ledger.write(*progress);
@@ -186,7 +186,7 @@ fn call_back(progress: &mut Progress, ledger: &Ledger) {
     say!(error, "UNEXPECTED: a restart was refused");
 }
 
-/// Says what came of a case and goes on to the next.
+/// Reports the outcome of a case and advances to the next.
 fn conclude(progress: &mut Progress, ledger: &Ledger, outcome: &Outcome<'_>) {
     let Some(attack) = attack(progress.attack as usize) else {
         return;
@@ -211,7 +211,7 @@ fn conclude(progress: &mut Progress, ledger: &Ledger, outcome: &Outcome<'_>) {
     ledger.write(*progress);
 }
 
-/// Sums up a round and begins the next one, with other numbers.
+/// Reports the totals of a round and starts the next one with other random numbers.
 fn next_round(progress: &mut Progress, ledger: &Ledger) {
     let Progress {
         round,
@@ -234,7 +234,7 @@ fn next_round(progress: &mut Progress, ledger: &Ledger) {
     ledger.write(*progress);
 }
 
-/// What vCPU 1 does: one trial after the other, as ordered.
+/// Body of vCPU 1: runs the ordered trials.
 extern "C" fn culprit() -> ! {
     loop {
         let ticket = TICKET.load(Ordering::Acquire);

@@ -1,53 +1,53 @@
-//! What outlives a restart: how far the attacks got, and what came of them.
+//! Progress and outcomes of the attacks, kept across restarts.
 //!
-//! A restart writes only what the image holds; the end of this VM's memory stays as it was.
+//! A restart writes only the image; the end of this VM's memory is unchanged.
 
-/// Bytes at the end of memory that the ledger and the attacks' scratch space take.
+/// Size in bytes of the ledger and the attacks' scratch space at the end of memory.
 pub const RESERVED: u64 = 0x8_0000;
 
-/// First word of a ledger that was written.
+/// Magic number of a valid ledger.
 const MAGIC: u64 = u64::from_le_bytes(*b"HOSTILE1");
 
-/// Whether an attack is under way.
+/// Whether an attack is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// None is.
+    /// No attack is in progress.
     Idle,
-    /// One is being tried.
+    /// An attack is in progress.
     Trying,
-    /// The judge lost patience and restarts the VM.
+    /// The attack timed out, and the judge restarts the VM.
     CalledBack,
 }
 
 /// Progress through the attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Round, from zero; each has other numbers.
+    /// Round, from zero; each has other random numbers.
     pub round: u64,
-    /// Number of the attack.
+    /// Index of the attack.
     pub attack: u64,
-    /// Its case.
+    /// Index of its case.
     pub case: u64,
-    /// Whether it is under way.
+    /// Whether it is in progress.
     pub phase: Phase,
-    /// Restarts of this VM that Mortise had counted when it began.
+    /// Number of restarts of this VM when the attack started.
     pub restarts: u64,
-    /// Digest of this VM's last fault when it began: another one after a restart caused it.
+    /// Digest of this VM's last fault when the attack started; a different one afterwards is its result.
     pub fault: u64,
     /// Cases of this round that were contained.
     pub contained: u64,
     /// Cases of this round for which Mortise stopped this VM.
     pub stopped: u64,
-    /// Cases of this round that were called back, or restarted this VM themselves.
+    /// Cases of this round that were ended by a restart, or restarted this VM themselves.
     pub restarted: u64,
-    /// Cases that ended otherwise than they must.
+    /// Cases with an unexpected outcome.
     pub unexpected: u64,
 }
 
 const WORDS: usize = 12;
 
 impl Progress {
-    /// Before the first attack.
+    /// The ledger before the first attack.
     pub const START: Self = Self {
         round: 0,
         attack: 0,
@@ -61,7 +61,7 @@ impl Progress {
         unexpected: 0,
     };
 
-    /// As words, the last of which checks the others.
+    /// Encodes the ledger as words, the last of which is a checksum.
     #[must_use]
     pub fn to_words(self) -> [u64; WORDS] {
         let mut words = [
@@ -82,7 +82,7 @@ impl Progress {
         words
     }
 
-    /// From words, if they were written by [`Self::to_words`].
+    /// Decodes words of [`Self::to_words`]; `None` if they are not valid.
     #[must_use]
     pub fn from_words(words: &[u64; WORDS]) -> Option<Self> {
         let [
@@ -124,7 +124,7 @@ fn check(words: &[u64; WORDS]) -> u64 {
     })
 }
 
-/// The ledger in memory.
+/// A ledger in memory.
 #[derive(Debug)]
 pub struct Ledger(*mut [u64; WORDS]);
 
@@ -133,22 +133,22 @@ impl Ledger {
     ///
     /// # Safety
     ///
-    /// Memory of this VM, mapped, aligned, and used by nothing else.
+    /// `at` must be mapped, aligned memory of this VM that nothing else uses.
     #[must_use]
     pub const unsafe fn at(address: u64) -> Self {
         Self(address as *mut [u64; WORDS])
     }
 
-    /// What was written last, if it is whole.
+    /// The last written ledger, if it is valid.
     #[must_use]
     pub fn read(&self) -> Option<Progress> {
-        // SAFETY: `at` was promised the memory.
+        // SAFETY: the constructor requires that `at` is mapped, aligned and exclusive.
         Progress::from_words(&unsafe { self.0.read_volatile() })
     }
 
-    /// Writes what is to outlive a restart.
+    /// Writes the ledger.
     pub fn write(&self, progress: Progress) {
-        // SAFETY: `at` was promised the memory.
+        // SAFETY: the constructor requires that `at` is mapped, aligned and exclusive.
         unsafe { self.0.write_volatile(progress.to_words()) }
     }
 }

@@ -1,19 +1,19 @@
-//! A guest that attacks whatever is not its own, and says what came of it.
+//! Hostile guest that attacks the resources of others and reports the outcomes.
 //!
-//! vCPU 1, the culprit, tries one attack after the other; vCPU 0, the judge, orders them and reports.
-//! Every attack must end in one of the ways its table entry names: *contained*, when the guest is
-//! answered, takes an exception itself or is called back from an endless run; *stopped*, when
-//! Mortise ends the VM with a reason and restarts it. Anything else is reported as `UNEXPECTED`.
-//! The numbers are pseudo-random and repeat; each round has others.
+//! vCPU 1, the culprit, runs one attack after the other; vCPU 0, the judge, orders and reports them.
+//! Each attack must have the outcome of its table entry. It is *contained* if the guest gets an answer,
+//! takes an exception itself, or is regained from an endless loop by a restart. It is *stopped* if
+//! Mortise stops the VM with a reason and restarts it. Any other outcome is reported as `UNEXPECTED`.
+//! Random numbers are deterministic and differ in each round.
 //!
 //! | module | attacks |
 //! |---|---|
-//! | `memory` | loads, stores and fetches anywhere; tables that lie |
-//! | `gic`, `gicv2` | every register of the interrupt controller; deafness to the doorbell |
+//! | `memory` | loads, stores and fetches at any address; malformed translation tables |
+//! | `gic`, `gicv2` | every register of the interrupt controller; blocking of Mortise's doorbell |
 //! | `calls` | every hypercall, by HVC and by SMC |
 //! | `registers`, `instructions` | every system register; forbidden and random instructions |
-//! | `power` | starting, stopping, sleeping, spinning |
-//! | `console` | forged lines, control bytes, a log ring that lies |
+//! | `power` | CPU and system power calls; WFI; endless loops |
+//! | `console` | forged lines, control bytes, a malformed log ring |
 
 #![no_std]
 #![expect(
@@ -46,7 +46,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use ledger::{Ledger, RESERVED};
 use tenon::environment;
 
-/// This VM's memory, for the culprit, which is no core of Tenon's.
+/// This VM's memory, for the culprit, which does not run Tenon.
 static MEMORY: [AtomicU64; 2] = [AtomicU64::new(0x4000_0000), AtomicU64::new(0x4020_0000)];
 
 /// This VM's memory.
@@ -55,13 +55,13 @@ fn own_memory() -> Range<u64> {
     start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)
 }
 
-/// Where attacks may write: behind the ledger, at the end of memory.
+/// Scratch space of attacks: behind the ledger, at the end of memory.
 fn scratch() -> u64 {
     own_memory().end - RESERVED + 0x1000
 }
 
-/// Has vCPU 1 begin in `attacker`; this core rests. Returns, with a line that says why, from a VM
-/// that does not serve.
+/// Starts vCPU 1 in `attacker` and puts this core to sleep. Returns in an unsuitable VM, after a line
+/// with the reason.
 pub fn unleash(attacker: extern "C" fn() -> !) {
     if !prepare() {
         return;
@@ -72,8 +72,8 @@ pub fn unleash(attacker: extern "C" fn() -> !) {
     }
 }
 
-/// Masks this core's interrupts and notes what is this VM's. False, with a line that says why, in a
-/// VM that does not serve.
+/// Masks this core's interrupts and records this VM's memory. Returns false in an unsuitable VM, after a
+/// line with the reason.
 fn prepare() -> bool {
     let guest = environment::guest().filter(|guest| guest.cpus() >= 2);
     let Some(memory) = guest.and_then(|guest| guest.memory()) else {
@@ -89,7 +89,7 @@ fn prepare() -> bool {
     true
 }
 
-/// The main thread: becomes the judge.
+/// Main thread: becomes the judge.
 pub fn main() {
     if !prepare() {
         return;

@@ -1,30 +1,30 @@
-//! The attacker's core: vCPU 1, with tables and vectors of its own.
+//! vCPU 1, which runs the attacks, with translation tables and vectors of its own.
 //!
-//! Its stage 1 maps all 512 GiB of intermediate physical space twice, one to one: below as memory
-//! or device, above (`UPPER`) all as ordinary executable memory. Whatever exception it takes itself
-//! ends the code it was running, and nothing else: [`run`] says how the code ended.
+//! Its stage 1 maps all 512 GiB of the IPA space twice, 1:1: in the lower range as normal memory or
+//! device, in the upper range (`UPPER`) all as normal executable memory. An exception to EL1 ends the
+//! code under test; [`run`] returns how the code ended.
 
 #[cfg(target_arch = "aarch64")]
 pub use real::{pause, prepare_code, rest, run, start};
 
-/// Where the second map begins.
+/// Start of the upper range.
 pub const UPPER: u64 = 0xffff_ff80_0000_0000;
 
-/// x0 to x7 when code begins, and when it has returned.
+/// x0 to x7 before and after the code.
 pub type Registers = [u64; 8];
 
-/// Whether the CPU interface is system registers (Arm ARM, D19.2.61: ID_AA64PFR0_EL1.GIC).
+/// Whether the CPU interface has system registers (Arm ARM, D19.2.61: ID_AA64PFR0_EL1.GIC).
 #[must_use]
 pub fn has_gicv3() -> bool {
     hw_arch::registers::id_aa64pfr0_el1::read() >> 24 & 0xf != 0
 }
 
-/// An exception that the culprit took itself.
+/// An exception that the culprit took at EL1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caught {
-    /// ESR_EL1: why.
+    /// ESR_EL1.
     pub syndrome: u64,
-    /// ELR_EL1: where.
+    /// ELR_EL1.
     pub address: u64,
 }
 
@@ -34,15 +34,15 @@ mod real {
     use core::arch::{asm, global_asm};
     use hw_arch::firmware::{self, Error, Hvc};
 
-    /// Words of code that can be run at a time.
+    /// Maximum length of code in words.
     const CODE_LENGTH: usize = 16;
 
-    /// Page of level-1 entries, each a gibibyte.
+    /// Level 1 table, with entries of 1 GiB.
     #[repr(C, align(4096))]
     struct Table([u64; 512]);
 
     impl Table {
-        /// All of the space one to one; the gibibytes outside of `memory` are devices.
+        /// Maps the whole space 1:1; entries outside of `memory` are device memory.
         const fn new(memory: core::ops::Range<usize>) -> Self {
             /// Valid block, inner shareable, access flag; attribute 1 of `MAIR_EL1`.
             const ORDINARY: u64 = 1 | 3 << 8 | 1 << 10 | 1 << 2;
@@ -69,7 +69,7 @@ mod real {
     #[unsafe(no_mangle)]
     static mut HOSTILE_STACK: Stack = Stack([0; 0x4000]);
 
-    /// The code that [`run`] runs.
+    /// The prepared code.
     #[repr(C, align(64))]
     struct Buffer([u32; CODE_LENGTH]);
     static mut CODE: Buffer = Buffer([0; CODE_LENGTH]);
@@ -79,24 +79,24 @@ mod real {
         fn hostile_run(code: *const u32, registers: *mut u64) -> u64;
     }
 
-    /// Lets others have the core, where cores are emulated one after the other.
+    /// Yields: an emulator that runs cores one after the other switches here.
     pub fn pause() {
-        // SAFETY: a hint.
+        // SAFETY: a hint instruction has no effect on memory or registers.
         unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) }
     }
 
-    /// Turns vCPU 1 on, which begins in `attacker`.
+    /// Turns vCPU 1 on, with `attacker` as its entry.
     pub fn start(attacker: extern "C" fn() -> !) -> Result<(), Error> {
         let [entry, attacker] = [hostile_entry as *const () as u64, attacker as usize as u64];
-        // SAFETY: `hostile_entry` expects where to go on, and its stack and tables are its own.
+        // SAFETY: `hostile_entry` takes its continuation in x0 and uses a stack and tables of its own.
         unsafe { firmware::cpu_on::<Hvc>(1, entry, attacker) }
     }
 
-    /// Keeps this core on and asleep, deaf to all of this VM's interrupts: Mortise alone wakes it.
+    /// Keeps this core in WFI with all of this VM's interrupts disabled: only Mortise wakes it.
     pub fn rest() -> ! {
         hw_arch::cpu::mask_interrupts();
         loop {
-            // SAFETY: no interrupt of Group 1 is signalled any more, and none is expected here.
+            // SAFETY: disabling Group 1 only stops interrupts of this core, and none is expected here.
             unsafe {
                 asm!(
                     "msr icc_igrpen1_el1, xzr",
@@ -108,14 +108,14 @@ mod real {
         }
     }
 
-    /// Makes `words`, at most [`CODE_LENGTH`], the code to run.
+    /// Prepares `words`, at most [`CODE_LENGTH`], as the code to run.
     pub fn prepare_code(words: &[u32]) {
         let code = &raw mut CODE;
         for (index, word) in words.iter().take(CODE_LENGTH).enumerate() {
-            // SAFETY: within the buffer, which the culprit alone uses.
+            // SAFETY: the address is within the buffer, which only the culprit accesses.
             unsafe { (&raw mut (*code).0[index]).write_volatile(*word) };
         }
-        // SAFETY: cache maintenance of the buffer (Arm ARM, B2.4.4).
+        // SAFETY: cache maintenance by address within the buffer (Arm ARM, B2.4.4).
         unsafe {
             asm!("dc cvau, {0}", "dsb ish", "ic ivau, {0}", "dsb ish", "isb", in(reg) code);
         }
@@ -123,8 +123,8 @@ mod real {
 
     /// Runs the prepared code until it returns or an exception ends it.
     pub fn run(registers: &mut Registers) -> Result<(), Caught> {
-        // SAFETY: what the code does is what this VM is for; the vectors bring control back here
-        // with the stack as it was, and no frame between here and there has anything to drop.
+        // SAFETY: damage to this VM by the code is intended. The vectors return here with the same stack
+        // pointer, and no frame in between has a destructor.
         let caught = unsafe { hostile_run((&raw const CODE).cast(), registers.as_mut_ptr()) };
         let [syndrome, _, address, ..] = *registers;
         match caught {
@@ -197,8 +197,8 @@ mod real {
         "    ldp x29, x30, [sp, #80]",
         "    add sp, sp, #112",
         "    ret",
-        // TPIDR_EL1 is not zero while an exception is taken: one that meets another spins, rather
-        // than loop through the vectors, which the emulator does a thousand times slower.
+        // TPIDR_EL1 is non-zero while an exception is handled. A nested exception then spins instead of
+        // looping through the vectors, which the emulator does a thousand times slower.
         "hostile_caught:",
         "    mrs x9, tpidr_el1",
         "2:  cbnz x9, 2b",
@@ -237,7 +237,7 @@ mod real {
 #[cfg(not(target_arch = "aarch64"))]
 pub use host::{pause, prepare_code, rest, run, start};
 
-/// On the host nothing runs: what is tested there is which attacks there are.
+/// Stub for the host, where only the table of attacks is tested.
 #[cfg(not(target_arch = "aarch64"))]
 mod host {
     use super::{Caught, Registers};

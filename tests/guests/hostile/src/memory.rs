@@ -1,4 +1,4 @@
-//! Attacks on memory that is not this VM's.
+//! Attacks on memory outside of this VM.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, BRANCH_X1, DSB, ISB, RET, System};
@@ -14,7 +14,7 @@ const TTBR0: System = System(3, 0, 2, 0, 0);
 /// `tlbi vmalle1`.
 const FLUSH: u32 = System(1, 0, 8, 7, 0).write(31);
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("memory/load-anywhere", 12, DATA, |t| anywhere(t, false)),
     Attack::new("memory/store-anywhere", 12, DATA, |t| anywhere(t, true)),
@@ -78,7 +78,7 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// An address that is neither this VM's memory nor answered by Mortise.
+/// An address that is neither this VM's memory nor emulated by Mortise.
 fn foreign(trial: &mut Trial) -> u64 {
     loop {
         let bits = 30 + trial.random.below(u64::from(SPACE_BITS) - 29);
@@ -91,15 +91,15 @@ fn foreign(trial: &mut Trial) -> u64 {
     }
 }
 
-/// Upper half of all values that are stored where they must not arrive: whoever looks at memory
-/// from outside knows them by it.
+/// Upper half of all values that are stored outside of this VM, by which a test that reads memory from
+/// outside recognises them.
 const MARK: u64 = 0xbadf_00d5 << 32;
 
 fn marked(trial: &mut Trial) -> u64 {
     MARK | trial.random.next() >> 32
 }
 
-/// Loads, stores or fetches where this VM has nothing: it is stopped.
+/// Loads, stores or fetches at an unmapped address: the VM is stopped.
 pub fn outside(trial: &mut Trial) {
     match trial.random.below(3) {
         0 => {
@@ -114,12 +114,12 @@ fn anywhere(trial: &mut Trial, write: bool) {
     let address = foreign(trial);
     let size = trial.random.below(4) as u32;
     let value = marked(trial);
-    // Through the map of devices and that of ordinary memory.
+    // By the device mapping and by the normal-memory mapping.
     let map = trial.choice(&[0, UPPER]);
     trial.execute(&[code::access(write, size), RET], &[value, map + address]);
 }
 
-/// All of Mortise's image: code, constants, variables, stacks and tables, manifest, payloads.
+/// Mortise's image: code, constants, variables, stacks, translation tables, manifest and payloads.
 fn mortise(trial: &mut Trial, write: bool) {
     let page = u64::from(trial.case) * 0x1_1000;
     let address = MORTISE + page + (trial.random.below(0x1000) & !7);
@@ -127,7 +127,7 @@ fn mortise(trial: &mut Trial, write: bool) {
     trial.execute(&[code::access(write, 3), RET], &[value, address]);
 }
 
-/// The rest of RAM, at the addresses that other VMs and Mortise know it by.
+/// The rest of RAM, at physical addresses.
 fn ram(trial: &mut Trial, write: bool) {
     let address = MORTISE + u64::from(trial.case) * 0x0610_0000;
     let value = marked(trial);
@@ -140,7 +140,7 @@ fn device(trial: &mut Trial, write: bool) {
     trial.execute(&[code::access(write, 2), RET], &[value, address]);
 }
 
-/// Accesses to an emulated register that the syndrome does not describe.
+/// Accesses to an emulated register without a valid syndrome (ESR_EL2.ISV = 0).
 fn undescribed(trial: &mut Trial) {
     let code = trial.choice(&[
         0xa940_0c20, // ldp x0, x3, [x1]
@@ -160,11 +160,11 @@ fn undescribed(trial: &mut Trial) {
     trial.execute(&[code, RET], &[value, UPPER + GICD + 0x100]);
 }
 
-/// Beyond the 39 bits that there are: a table of this guest's own says 512 GiB and more.
+/// IPAs beyond 39 bits, by a stage 1 table that maps 512 GiB and above.
 fn beyond(trial: &mut Trial) {
     let [mut entry, address] = [1 | 3 << 8 | 1 << 10 | 1 << 2, scratch()];
     entry |= trial.choice(&[1 << 39, 0xff << 32]);
-    // The scratch page becomes the level-1 table, of which entries 1 and 2 stay as they are.
+    // The scratch page becomes the level 1 table; entries 1 and 2 are unchanged.
     let table = address & !0xfff;
     let store = [code::access(true, 3), RET];
     let own = |index: u64| index << 30 | 1 | 3 << 8 | 1 << 10 | 1 << 2;
@@ -175,15 +175,15 @@ fn beyond(trial: &mut Trial) {
     trial.execute(&code, &[0, 3 << 30, table]);
 }
 
-/// Translation tables where this VM has nothing, and where it may not write.
+/// Stage 1 tables at unmapped and read-only addresses.
 fn tables_outside(trial: &mut Trial) {
     let root = trial.choice(&[MORTISE, GICD, SHARED, (1 << 40) - 0x1000]);
     vectors_above(trial);
     trial.execute(&[TTBR0.write(0), FLUSH, DSB, ISB, RET], &[root]);
 }
 
-/// Moves the vectors to the upper map, whose tables stay. A core that cannot fetch even its vectors
-/// executes nothing, and the emulator's clock, which counts instructions, would stand still.
+/// Moves the vectors to the upper range, whose tables are unchanged. A core that cannot fetch its vectors
+/// executes nothing, and the emulator's clock, which counts instructions, would stop.
 pub fn vectors_above(trial: &mut Trial) {
     const VBAR: System = System(3, 0, 12, 0, 0);
     let above = [VBAR.read(0), 0xaa01_0000, VBAR.write(0), ISB, RET]; // orr x0, x0, x1

@@ -1,12 +1,12 @@
-//! What there is to attack on `qemu-virt`: addresses that are somebody else's.
+//! Addresses on `qemu-virt` that belong to other VMs, devices or Mortise.
 
-/// The interrupt controller's distributor.
+/// Distributor of the GIC.
 pub const GICD: u64 = 0x0800_0000;
-/// The CPU interface of a GICv2.
+/// CPU interface of a GICv2.
 pub const GICC: u64 = 0x0801_0000;
-/// Its first redistributor, that of vCPU 0.
+/// First redistributor, of vCPU 0.
 pub const GICR: u64 = 0x080a_0000;
-/// Bytes of one redistributor: two frames.
+/// Size of a redistributor in bytes: two frames.
 pub const REDISTRIBUTOR: u64 = 0x2_0000;
 /// Where Mortise and the payloads begin in physical memory; none of it is in this VM's space.
 pub const MORTISE: u64 = 0x4020_0000;

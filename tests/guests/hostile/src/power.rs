@@ -1,4 +1,4 @@
-//! Attacks on the power of cores and of the machine.
+//! Attacks by power-state calls, WFI and endless loops.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, RET, SPIN, WFE, WFI};
@@ -9,7 +9,7 @@ const CPU_OFF: u64 = 0x8400_0002;
 const CPU_ON: u64 = 0xc400_0003;
 const SYSTEM_RESET: u64 = 0x8400_0009;
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("power/start-anybody", 1, Expect::Contained, |t| {
         let own = own_memory().start;
@@ -35,7 +35,7 @@ pub const ATTACKS: &[Attack] = &[
         endless(t, &[WFE, code::AGAIN]);
     }),
     Attack::new("power/call", 1, Expect::Endless, |t| {
-        // hvc #0 with PSCI_VERSION, again and again.
+        // hvc #0 with PSCI_VERSION in a loop.
         t.execute(&[code::call(false, 0), code::AGAIN], &[0x8400_0000]);
     }),
     Attack::new("power/kick", 1, Expect::Endless, |t| {
@@ -47,12 +47,12 @@ pub const ATTACKS: &[Attack] = &[
     }),
 ];
 
-/// Has this VM restarted.
+/// Restarts this VM.
 pub fn reset(trial: &mut Trial) {
     trial.execute(&[code::call(false, 0), RET], &[SYSTEM_RESET]);
 }
 
-/// Never ends, with everything masked.
+/// An endless loop with all interrupts masked.
 fn endless(trial: &mut Trial, code: &[u32]) {
     trial.execute(code, &[]);
 }

@@ -1,14 +1,14 @@
-//! Numbers that look random and repeat.
+//! Deterministic pseudo-random numbers.
 
-/// A generator of 64-bit numbers: xorshift64* (Vigna, 2016).
+/// Generator of 64-bit numbers: xorshift64* (Vigna, 2016).
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of this seed.
+    /// A generator with this seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        // SplitMix64's increment and multiplier: near seeds start far apart.
+        // SplitMix64's increment and multiplier separate similar seeds.
         let mixed = seed
             .wrapping_add(0x9e37_79b9_7f4a_7c15)
             .wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,7 +28,7 @@ impl Random {
         (self.next() >> 16) % limit
     }
 
-    /// One of these, which are not none.
+    /// One element of a non-empty slice.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }

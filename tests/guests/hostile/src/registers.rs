@@ -1,11 +1,11 @@
-//! Attacks by register: every encoding of a system register or instruction.
+//! Attacks by every encoding of a system register or system instruction.
 
 use crate::attack::{Attack, Expect, Trial};
 use crate::code::{DSB, ISB, RET, System};
 use crate::memory::vectors_above;
 use crate::scratch;
 
-/// Registers without which this guest cannot go on; `garbage` is about them.
+/// Registers that this guest needs to continue; `garbage` tests them.
 const VITAL: &[System] = &[
     System(3, 0, 1, 0, 0),  // SCTLR_EL1
     System(3, 0, 2, 0, 0),  // TTBR0_EL1
@@ -17,15 +17,15 @@ const VITAL: &[System] = &[
     System(3, 3, 4, 2, 1),  // DAIF
 ];
 
-/// Of those, `SCTLR_EL1`, `TTBR0_EL1` and `TCR_EL1`, and the bits of two of them without which a
-/// core fetches nothing, not even its vectors: see `memory::vectors_above`.
+/// `SCTLR_EL1`, `TTBR0_EL1` and `TCR_EL1` among them, and the bits of two of them without which a core
+/// cannot fetch its vectors: see `memory::vectors_above`.
 const SCTLR: System = VITAL[0];
 const SCTLR_FETCH: u64 = 1 | 1 << 19 | 1 << 25;
 const TTBR0: System = VITAL[1];
 const TCR: System = VITAL[3];
 const TCR_FETCH: u64 = 0xffff;
 
-/// `ICC_SGI0R_EL1`, `ICC_SGI1R_EL1` and `ICC_ASGI1R_EL1` are `gic`'s; `ICC_AP1R0_EL1` too.
+/// `ICC_SGI0R_EL1`, `ICC_SGI1R_EL1`, `ICC_ASGI1R_EL1` and `ICC_AP1R0_EL1`, which `gic` tests.
 const CONTROLLER: &[System] = &[
     System(3, 0, 12, 11, 5),
     System(3, 0, 12, 11, 6),
@@ -33,17 +33,16 @@ const CONTROLLER: &[System] = &[
     System(3, 0, 12, 9, 0),
 ];
 
-/// `ICC_BPR0_EL1` and `ICC_BPR1_EL1`, of whose bits only three exist: the emulator (QEMU 7.2) takes a
-/// virtual one of 8 for zero, and ends itself with an assertion at the next interrupt.
+/// `ICC_BPR0_EL1` and `ICC_BPR1_EL1`, which have three bits: the emulator (QEMU 7.2) treats a virtual
+/// value of 8 as zero, and fails an assertion at the next interrupt.
 const BINARY_POINTS: &[System] = &[System(3, 0, 12, 8, 3), System(3, 0, 12, 12, 3)];
 
-/// `ICC_EOIR0_EL1` and `ICC_EOIR1_EL1`, which take 24 bits: told the end of an LPI (8192 and beyond)
-/// while another interrupt is active, the emulator looks for it among its SPIs, in memory that it
-/// does not have.
+/// `ICC_EOIR0_EL1` and `ICC_EOIR1_EL1`, which have 24 bits: on the end of an LPI (8192 and above) while
+/// another interrupt is active, the emulator looks it up among its SPIs, out of bounds.
 const ENDS: &[System] = &[System(3, 0, 12, 8, 1), System(3, 0, 12, 12, 1)];
 const LPIS: u64 = 0xff_e000;
 
-/// What is tried, and what must come of it.
+/// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[
     Attack::new("registers/every-debug", 8, Expect::Contained, |t| {
         every(t, 2)
@@ -84,11 +83,11 @@ fn every(trial: &mut Trial, op0: u32) {
     }
 }
 
-/// Where registers lie of which some or all are not the guest's: `op0`, `op1`, `CRn`, and the least
-/// and the number of `CRm`.
+/// Encodings of registers that the guest does not own, or owns in part: `op0`, `op1`, `CRn`, and the
+/// first and the number of `CRm`.
 const DISPUTED: [[u32; 5]; 8] = [
-    [3, 0, 12, 8, 8],  // the interrupt controller's
-    [3, 0, 12, 8, 8],  // and again: they are the most
+    [3, 0, 12, 8, 8],  // interrupt controller
+    [3, 0, 12, 8, 8],  // twice, as a weight
     [3, 0, 0, 0, 8],   // identification
     [3, 0, 1, 0, 1],   // control, auxiliary control
     [3, 3, 9, 12, 4],  // performance monitor
@@ -97,7 +96,7 @@ const DISPUTED: [[u32; 5]; 8] = [
     [3, 0, 15, 0, 16], // implementation defined
 ];
 
-/// Does that with any register, nearly always one of which it is disputed whose it is.
+/// The same with a random register, mostly of [`DISPUTED`].
 pub fn any(trial: &mut Trial) {
     let [op0, op1, crn, least, count] = match trial.random.below(8) {
         0 => {
@@ -136,7 +135,7 @@ fn visit(trial: &mut Trial, register: System) {
     }
 }
 
-/// Writes garbage to a register without which this guest cannot go on, and what was there back.
+/// Writes garbage to a register that this guest needs, then restores it.
 fn garbage(trial: &mut Trial) {
     let register = trial.choice(VITAL);
     let wild = trial.random.next();
