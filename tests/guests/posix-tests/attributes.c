@@ -108,7 +108,7 @@ static void stacks(void)
 	CHECK(pthread_join(thread, &result) == 0 && result == (void *)2);
 	CHECK(pthread_attr_setstacksize(&attributes, 1UL << 40) == 0);
 	CHECK(pthread_create(&thread, &attributes, deep, NULL) == EAGAIN);
-	/* So large that with its guard it would be small again, and larger than any multiple. */
+	/* So large that adding the guard size, or rounding up, would overflow. */
 	CHECK(pthread_attr_setstacksize(&attributes, SIZE_MAX & ~0xfffUL) == 0);
 	CHECK(pthread_create(&thread, &attributes, deep, NULL) == EAGAIN);
 	CHECK(pthread_attr_setstacksize(&attributes, SIZE_MAX) == 0);

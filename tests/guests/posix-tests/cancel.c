@@ -1,4 +1,4 @@
-/* Cancelling, handlers at a thread's end, keys. */
+/* Cancellation, cleanup handlers, thread-specific data. */
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What a case of the tests is. */
+/* Test cases and their checks. */
 
 #ifndef CASE_H
 #define CASE_H
@@ -11,7 +11,7 @@ struct test {
 	void (*run)(void);
 };
 
-/* Some cases; the last one runs nothing. */
+/* A list of cases, ended by one without a function. */
 struct suite {
 	const char *name;
 	const struct test *tests;
@@ -35,10 +35,10 @@ extern const struct suite server_suite;
 
 void failed(const char *file, int line, const char *what);
 
-/* Whether something holds; the case goes on if not. */
+/* Checks a condition; the case continues on a failure. */
 #define CHECK(what) ((what) ? (void)0 : failed(__FILE__, __LINE__, #what))
 
-/* Whether a call returns -1 and sets errno. */
+/* Checks that a call returns -1 with this errno. */
 #define CHECK_ERRNO(call, number) \
 	(errno = 0, CHECK((call) == -1), CHECK(errno == (number)))
 

@@ -1,4 +1,4 @@
-/* The C library: memory, formats, variables of a thread. */
+/* The C library: memory, formatted output, thread-local variables. */
 
 #include <malloc.h>
 #include <stdint.h>

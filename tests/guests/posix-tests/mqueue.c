@@ -112,7 +112,7 @@ static void without_waiting(void)
 	CHECK(mq_getattr(queue, &before) == 0 && before.mq_flags == 0);
 	CHECK_ERRNO(mq_timedsend(queue, "3", 1, 0, &past), ETIMEDOUT);
 	CHECK_ERRNO(mq_timedsend(queue, "3", 1, 0, &bad), EINVAL);
-	/* A bad time is none as long as it is not needed. */
+	/* An invalid time-out is no error if the call need not block. */
 	CHECK(mq_timedreceive(queue, text, sizeof text, NULL, &bad) == 1);
 	CHECK(mq_timedsend(queue, "3", 1, 0, &bad) == 0);
 	done(queue);
@@ -201,14 +201,14 @@ static void waiting(void)
 	char text[8];
 
 	steps = 0;
-	/* The most urgent receiver gets the first message. */
+	/* The receiver with the highest priority gets the first message. */
 	threads[0] = urgent(20, receives, &queue);
 	threads[1] = urgent(30, receives, &queue);
 	CHECK(mq_send(queue, "1", 1, 0) == 0 && mq_send(queue, "2", 1, 9) == 0);
 	CHECK(steps == 2 && memcmp(trail, "12", 2) == 0);
 	for (int i = 0; i < 2; i++)
 		CHECK(pthread_join(threads[i], NULL) == 0);
-	/* A sender goes on as soon as there is room. */
+	/* A blocked sender continues as soon as there is space. */
 	CHECK(mq_send(queue, "a", 1, 0) == 0 && mq_send(queue, "b", 1, 0) == 0);
 	threads[0] = urgent(20, sends, &queue);
 	CHECK(steps == 2);
@@ -244,7 +244,7 @@ static void cancelled(void)
 	CHECK_ERRNO(mq_open(NAME, O_RDWR), ENOENT);
 }
 
-/* Whoever asks while a signal of before is pending is told of the next message as he asked. */
+/* A new notification request while an earlier signal is pending is served at the next message. */
 static void told_again(void)
 {
 	mqd_t queue = make(O_RDWR);
@@ -272,7 +272,7 @@ static void told_again(void)
 	done(queue);
 }
 
-/* However often a queue was opened, who asked to be told is known. */
+/* The notification is registered per queue, however often it was opened. */
 static void opened_often(void)
 {
 	struct sigevent none = {.sigev_notify = SIGEV_NONE};

@@ -1,4 +1,4 @@
-/* Mutexes: types, timeouts, priorities, robustness. */
+/* Mutexes: types, time-outs, priority protocols, robustness. */
 
 #include <pthread.h>
 #include <time.h>
@@ -155,8 +155,8 @@ static void timeouts(void)
 	CHECK(pthread_mutex_destroy(&mutex) == 0);
 }
 
-/* The low thread holds the first mutex; the middle one holds the second and waits for the first;
- * the high one waits for the second: the low one must run before one in between. */
+/* Chained inheritance: the low thread holds the first mutex; the middle one holds the second and waits
+ * for the first; the high one waits for the second. The low one must run before others in between. */
 
 static void *low(void *argument)
 {

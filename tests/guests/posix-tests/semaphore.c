@@ -1,4 +1,4 @@
-/* Semaphores, with and without a name. */
+/* Named and unnamed semaphores. */
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Servers: budgets of threads, and what is refused. */
+/* Thread servers: budgets and admission. */
 
 #include <pthread.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ static long now(void)
 	return time.tv_sec * 1000000000l + time.tv_nsec;
 }
 
-/* Whether a thread below this one has run while this one did not wait for so long. */
+/* Whether a thread of lower priority has run while this one spun for this long. */
 static int runs_within(long ns)
 {
 	long begin = now(), before = turns;
@@ -63,7 +63,7 @@ static void refusal(void)
 	CHECK(tenon_server_attach(one, 5 * MS, 10 * MS) == 0);
 	CHECK_ERRNO(tenon_server_attach(one, MS, 100 * MS), EBUSY);
 	CHECK_ERRNO(tenon_server_attach_background(one), EBUSY);
-	/* A budget may come twice in a row. */
+	/* Two budgets may be consumed back to back. */
 	CHECK_ERRNO(tenon_server_attach(other, 5 * MS, 12 * MS), EAGAIN);
 	CHECK(tenon_server_attach(other, 2 * MS, 12 * MS) == 0);
 	CHECK(tenon_server_detach(one) == 0 && tenon_server_detach(other) == 0);
@@ -74,7 +74,7 @@ static void refusal(void)
 	CHECK_ERRNO(tenon_server_detach(other), ESRCH);
 }
 
-/* What others took of this thread's time until then, while it waits for nothing: its clock leaps. */
+/* Time until then during which this spinning thread was preempted, seen as leaps of the clock. */
 static long taken_until(long end)
 {
 	long taken = 0, last = now(), time;
@@ -93,11 +93,11 @@ static void budget(void)
 
 	CHECK(!runs_within(2 * MS));
 	begin = now();
-	/* Back here when the budget is used up: the background is below. */
+	/* Returns when the budget is depleted, as the background has a lower priority. */
 	CHECK(tenon_server_attach(thread, MS, 10 * MS) == 0);
 	taken = now() - begin;
 	CHECK(taken >= MS);
-	/* What a budget took beyond its end is of the next one: their sum is what is kept. */
+	/* An overrun is charged to the next budget, so only their sum is guaranteed. */
 	taken += taken_until(begin + 35 * MS);
 	CHECK(taken >= 4 * (MS - MS / 100));
 	CHECK(tenon_server_detach(thread) == 0);
@@ -119,7 +119,7 @@ static void background(void)
 	end(thread);
 }
 
-/* A server ends with its thread, so that there are always enough. */
+/* A server ends with its thread and can be reused. */
 static void many(void)
 {
 	for (int i = 0; i < 40; i++) {

@@ -118,7 +118,7 @@ static void blocked(void)
 	CHECK(pthread_sigmask(SIG_SETMASK, &set, &old) == 0);
 	CHECK(pthread_sigmask(SIG_SETMASK, &old, &set) == 0);
 	CHECK(sigismember(&set, SIGKILL) == 0 && sigismember(&set, SIGUSR1) == 1);
-	/* What is ignored is pending no more. */
+	/* Ignoring a signal discards a pending one. */
 	set = only(SIGUSR1);
 	CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
 	CHECK(raise(SIGUSR1) == 0);
@@ -147,8 +147,8 @@ static void realtime(void)
 	CHECK(calls == 0);
 	CHECK(pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0);
 	CHECK(calls == 6 && last == SI_QUEUE);
-	/* Delivered while others are pending, a handler runs within another only if not blocked: the
-	 * order in which they ran is by number, then by age. */
+	/* With several signals pending, a handler is nested only if its signal is not blocked. Signals are
+	 * delivered by number, then by age. */
 	for (int i = 0; i < 3; i++)
 		CHECK(values[i] == i + 1 && values[3 + i] == 11 + i);
 	CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
@@ -265,7 +265,7 @@ static void interrupted(void)
 	CHECK(pthread_join(thread, NULL) == 0);
 	CHECK(outcome == -1 && number == EINTR && calls == 3);
 
-	/* With SA_RESTART the wait goes on. */
+	/* With SA_RESTART the wait continues. */
 	handle(SIGUSR1, SA_RESTART);
 	CHECK(pthread_create(&thread, NULL, receives, &queue) == 0 && usleep(100) == 0);
 	CHECK(pthread_kill(thread, SIGUSR1) == 0 && usleep(100) == 0 && calls == 1);
@@ -306,7 +306,7 @@ static void suspended(void)
 	CHECK(kill(getpid(), SIGUSR1) == 0);
 	CHECK(pthread_join(thread, NULL) == 0);
 	CHECK(outcome == -1 && number == EINTR && calls == 1 && pthread_equal(caller, thread));
-	/* One that is pending already ends it at once, and is blocked again afterwards. */
+	/* A pending signal ends the wait at once, and is blocked again afterwards. */
 	CHECK(raise(SIGUSR1) == 0);
 	sigemptyset(&now);
 	CHECK_ERRNO(sigsuspend(&now), EINTR);
@@ -335,7 +335,7 @@ static void *suspends_late(void *lag)
 	return suspends(NULL);
 }
 
-/* The signal comes after, during and before the call; if it is lost, another one helps. */
+/* The signal arrives after, during and before the call; a second one ends the wait if it is lost. */
 static void suspended_late(void)
 {
 	sigset_t set = only(SIGUSR1);
@@ -369,7 +369,7 @@ static void *spins(void *argument)
 	return NULL;
 }
 
-/* A thread that never waits runs the handler too, once it was preempted. */
+/* A thread that never blocks runs the handler after a preemption. */
 static void computing(void)
 {
 	struct sigaction action = {.sa_handler = stops};

@@ -1,4 +1,4 @@
-/* Steps of the realtime clock, and the waits that last until a time of it. */
+/* Steps of CLOCK_REALTIME and absolute waits on it. */
 
 #include <mqueue.h>
 #include <pthread.h>
@@ -94,7 +94,7 @@ static void *waits_late(void *argument)
 	return NULL;
 }
 
-/* Whether a thread that waits comes back within some milliseconds. */
+/* Whether the waiting thread returns within some milliseconds. */
 static int comes_back(void)
 {
 	for (int i = 0; i < 50 && !back; i++)
@@ -110,7 +110,7 @@ static void set(long long seconds)
 	CHECK(clock_settime(CLOCK_REALTIME, &time) == 0);
 }
 
-/* Starts a thread that waits, and sets the clock `after` microseconds. */
+/* Starts a waiting thread, and sets the clock after this many microseconds. */
 static void step(const struct wait *wait, int lag, useconds_t after, int earlier)
 {
 	struct late late = {wait, lag};
@@ -134,7 +134,7 @@ static void step(const struct wait *wait, int lag, useconds_t after, int earlier
 	if (!comes_back()) {
 		failed(__FILE__, __LINE__, wait->what);
 		CHECK(pthread_cancel(thread) == 0);
-		/* A lock is no cancellation point. */
+		/* pthread_mutex_lock is no cancellation point. */
 		if (wait->lasts == for_a_mutex)
 			CHECK(pthread_mutex_unlock(&mutex) == 0);
 		if (wait->lasts == for_reading || wait->lasts == for_writing)
@@ -171,7 +171,7 @@ static void end(void)
 	CHECK(mq_close(full) == 0 && mq_unlink("/full") == 0);
 }
 
-/* A step that passes the time ends the wait, and no other step does. */
+/* Only a step past the time-out ends the wait. */
 static void while_waiting(void)
 {
 	begin();
@@ -180,7 +180,7 @@ static void while_waiting(void)
 	end();
 }
 
-/* So it is if the step comes before or in the midst of the call. */
+/* The same with a step before or during the call. */
 static void while_beginning(void)
 {
 	begin();

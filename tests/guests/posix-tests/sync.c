@@ -82,7 +82,7 @@ static void read_write(void)
 	CHECK(pthread_rwlock_unlock(&lock) == EPERM);
 }
 
-/* A reader does not pass a writer of its own priority that waits. */
+/* A reader does not overtake a waiting writer of equal priority. */
 static void writers_first(void)
 {
 	pthread_t threads[2];

@@ -1,4 +1,4 @@
-/* The system: its limits and options, its name, its files, its memory. */
+/* The system: limits, options, name, files, memory. */
 
 #include <limits.h>
 #include <mqueue.h>
@@ -11,7 +11,7 @@
 
 #include "case.h"
 
-/* An option's macro and sysconf say the same; an option without a macro is none. */
+/* The macro and sysconf of an option agree; an option without a macro is not supported. */
 #define OPTION(name) CHECK(sysconf(_SC_##name) == _POSIX_##name)
 #define NO_OPTION(name) CHECK(sysconf(_SC_##name) == -1)
 
@@ -126,7 +126,7 @@ static void *turns_round(void *argument)
 
 	CHECK(pthread_getschedparam(pthread_self(), &policy, &parameters) == 0);
 	CHECK(policy == SCHED_RR);
-	/* Neither yields: only slices let the other one in. */
+	/* Neither thread yields: only time slices schedule the other one. */
 	while (turns[!which] < 3)
 		turns[which]++;
 	turns[which] += 3;

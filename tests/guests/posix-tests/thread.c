@@ -149,7 +149,7 @@ static void *has_slept(void *argument)
 	return argument;
 }
 
-/* What is done to a thread before it begins is not lost. */
+/* Operations on a thread that has not started are not lost. */
 static void unborn(void)
 {
 	struct sched_param parameters;

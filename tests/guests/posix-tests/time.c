@@ -1,4 +1,4 @@
-/* Clocks and sleeping. */
+/* Clocks and sleeps. */
 
 #include <pthread.h>
 #include <sys/time.h>
@@ -45,7 +45,7 @@ static void reading(void)
 	CHECK_ERRNO(clock_getres((clockid_t)77, NULL), EINVAL);
 }
 
-/* Nothing but the program has the processor: its time is all that passes. */
+/* No other program runs, so CPU time equals elapsed time. */
 static void processor_time(void)
 {
 	clock_t begin = clock();
@@ -123,7 +123,7 @@ static void *sleeps_long(void *argument)
 	return NULL;
 }
 
-/* A step of the realtime clock wakes who sleeps until a time that it passes, and no other. */
+/* A step of CLOCK_REALTIME ends exactly the sleeps whose times it passes. */
 static void stepped(void)
 {
 	struct timespec before, far, wanted;
@@ -155,7 +155,7 @@ static void *sleeps_late(void *lag)
 	return NULL;
 }
 
-/* The step comes after, during and before the call; if it is missed, another one helps. */
+/* The step occurs after, during and before the call; a second one ends the sleep if it is missed. */
 static void stepped_late(void)
 {
 	struct timespec before;

@@ -1,4 +1,4 @@
-/* Timers, alarm, and being told of messages. */
+/* Timers, alarm, and notification of messages. */
 
 #include <mqueue.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ static void arm(timer_t timer, long long first, long long interval)
 	CHECK(timer_settime(timer, 0, &setting, NULL) == 0);
 }
 
-/* Sleeps through signals. */
+/* Sleeps for the full time despite signals. */
 static void rest(long long nanoseconds)
 {
 	struct timespec until = split(now(CLOCK_MONOTONIC) + nanoseconds);
@@ -111,7 +111,7 @@ static void once(void)
 	CHECK(timer_gettime(timer, &left) == 0 && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0);
 	arm(timer, 3000000, 0);
 	CHECK(timer_gettime(timer, &left) == 0 && left.it_value.tv_nsec <= 3000000);
-	/* Where the host keeps time, it may have kept us waiting longer. */
+	/* By the host's clock the wait may have been longer. */
 	CHECK(left.it_value.tv_nsec > 0 || now(CLOCK_MONOTONIC) - start >= 3000000);
 	rest(2000000);
 	early = calls;
@@ -120,7 +120,7 @@ static void once(void)
 	CHECK(calls == 1 && value == 4711 && code == SI_TIMER);
 	CHECK(now(CLOCK_MONOTONIC) - start >= 3000000);
 	CHECK(timer_gettime(timer, &left) == 0 && left.it_value.tv_nsec == 0);
-	/* Disarmed in time, it does not expire. */
+	/* A timer that is disarmed in time does not expire. */
 	arm(timer, 3000000, 0);
 	arm(timer, 0, 0);
 	rest(6000000);
@@ -143,7 +143,7 @@ static void again(void)
 	CHECK(timer_settime(timer, 0, &setting, &old) == 0);
 	CHECK(old.it_interval.tv_nsec == 2000000 && old.it_value.tv_nsec > 0);
 	int count = calls;
-	/* On a machine that is busy a signal may stand for several expiries, and the rest be longer. */
+	/* On a busy machine one signal may stand for several expiries, and the remaining time be longer. */
 	CHECK(count >= 1 && count <= (now(CLOCK_MONOTONIC) - start) / 2000000);
 	rest(5000000);
 	CHECK(calls == count);
@@ -163,7 +163,7 @@ static void overrun(void)
 	arm(timer, 0, 0);
 	CHECK(sigwaitinfo(&set, &information) == SIGRTMIN && information.si_code == SI_TIMER);
 	CHECK(information.si_value.sival_int == 4711);
-	/* Disarming forgets what was missed; one signal stands for all. */
+	/* Disarming resets the overrun count; one signal stands for all expiries. */
 	struct timespec none = {0};
 	CHECK_ERRNO(sigtimedwait(&set, NULL, &none), EAGAIN);
 
@@ -177,7 +177,7 @@ static void overrun(void)
 	CHECK(pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0);
 }
 
-/* An interval shorter than what serving it takes leaves room for everybody else. */
+/* An interval shorter than its handling does not starve other threads. */
 static void too_short(void)
 {
 	timer_t timer = make(SIGUSR1);
@@ -195,7 +195,7 @@ static void too_short(void)
 	while (sigtimedwait(&set, NULL, &none) == SIGUSR1)
 		;
 	CHECK(pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0);
-	/* What has passed long ago has passed, before the beginning of time as well. */
+	/* Times in the past expire at once, also times before the epoch. */
 	struct itimerspec past = {.it_value.tv_sec = -5};
 	handle(SIGUSR1);
 	timer = make(SIGUSR1);
@@ -233,7 +233,7 @@ static void in_a_thread(void)
 	CHECK(timer_delete(timer) == 0);
 }
 
-/* A timer of the realtime clock goes with it if it was set to a time, and not if to a while. */
+/* A step of CLOCK_REALTIME affects absolute timers, not relative ones. */
 static void stepped(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
@@ -278,7 +278,7 @@ static void messages(void)
 	CHECK_ERRNO(mq_notify(queue, &event), EBUSY);
 	CHECK(mq_send(queue, "1", 1, 0) == 0);
 	CHECK(calls == 1 && value == 5 && code == SI_MESGQ);
-	/* Once only, and only for the first message. */
+	/* Notification occurs once, for the first message. */
 	CHECK(mq_send(queue, "2", 1, 0) == 0 && calls == 1);
 	CHECK(mq_notify(queue, &event) == 0);
 	CHECK(mq_send(queue, "3", 1, 0) == 0 && calls == 1);

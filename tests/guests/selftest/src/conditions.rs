@@ -1,4 +1,4 @@
-//! Condition variables: who is woken when, times, handlers.
+//! Condition variables: wake-up order, time-outs, use from handlers.
 
 use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
@@ -30,7 +30,7 @@ fn one_goes_on() -> Result<(), Failure> {
     CONDVAR.notify_one();
     A.spawn("waits", relative_priority(1), waits)
         .map_err(failed)?;
-    // Notified without a reason, it waits on.
+    // After a spurious notification it continues to wait.
     CONDVAR.notify_one();
     TRAIL.note(1);
     *MUTEX.lock().map_err(refused)? = 2;
@@ -47,7 +47,7 @@ fn all_go_on() -> Result<(), Failure> {
         let waits = move || {
             let guard = MUTEX.lock().and_then(|guard| CONDVAR.wait(guard));
             TRAIL.note(number);
-            // Another one that had been woken by now could come between.
+            // Another thread that was woken at this point could run in between.
             thread::yield_now();
             TRAIL.note(number);
             drop(guard);
@@ -92,7 +92,7 @@ fn wait_ends() -> Result<(), Failure> {
     static CONDVAR: Condvar = Condvar::new();
     let end = Instant::now() + Duration::from_millis(2);
     for _ in 0..2 {
-        // The second time it is over from the beginning.
+        // The second time-out has expired at the call.
         let guard = MUTEX.lock().map_err(refused)?;
         let (guard, wake) = CONDVAR.wait_until(guard, end).map_err(refused)?;
         expect(wake == Wake::TimedOut, "no notification", 0)?;
@@ -115,7 +115,7 @@ fn handler_notifies() -> Result<(), Failure> {
     let (guard, wake) = CONDVAR.wait_until(guard, end).map_err(refused)?;
     expect(wake == Wake::Notified, "the handler's notification", 0)?;
     drop(guard);
-    // The time that was not used up ends no later wait.
+    // The timer of an earlier wait does not end a later one.
     time::sleep_until(end + Duration::from_millis(5));
     let slept = Instant::now() >= end + Duration::from_millis(5);
     expect(slept, "the whole sleep", 0)

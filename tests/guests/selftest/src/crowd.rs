@@ -1,4 +1,4 @@
-//! Ten thousand timers at a time.
+//! Ten thousand concurrent timers.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use support_cases::{Case, Failure, expect};
@@ -7,10 +7,10 @@ use tenon::time::{self, Duration, Instant, Timer};
 pub const CASES: &[Case] = &[("ten thousand timers expire once each", all_expire)];
 
 const TIMERS: usize = 10_000;
-/// Between two deadlines.
+/// Distance of two deadlines.
 const STEP: Duration = Duration::from_micros(5);
-/// Of three timers with successive deadlines the first is cancelled, and the second started anew,
-/// behind all others.
+/// Of three timers with successive deadlines the first is cancelled, and the second is restarted behind
+/// all others.
 const KEPT: usize = TIMERS / 3;
 
 static CROWD: [Timer; TIMERS] = [const { Timer::new(expired) }; TIMERS];
@@ -18,12 +18,12 @@ static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 static EXPIRED: AtomicUsize = AtomicUsize::new(0);
 static EARLY: AtomicUsize = AtomicUsize::new(0);
 
-/// The deadline that stands at a place in the order of all.
+/// The deadline at a position in the order of expiry.
 fn deadline(place: usize) -> Instant {
     Instant::from_nanoseconds(FIRST_NS.load(Relaxed)) + STEP * place as u32
 }
 
-/// Whichever timer this is, so many deadlines have passed: it may not be earlier than the last one.
+/// Handler of every timer: its deadline may not be earlier than that of the last expired one.
 fn expired() {
     let count = EXPIRED.fetch_add(1, Relaxed);
     let place = match count.checked_sub(KEPT) {
@@ -40,7 +40,7 @@ fn all_expire() -> Result<(), Failure> {
     FIRST_NS.store(first.nanoseconds(), Relaxed);
     EXPIRED.store(0, Relaxed);
     EARLY.store(0, Relaxed);
-    // In no order; the factor has no divisor in common with their number, so each place is taken.
+    // A permutation: the factor is coprime to the number of timers.
     let places = || (0..TIMERS).map(|number| number * 7_919 % TIMERS);
     for (timer, place) in CROWD.iter().zip(places()) {
         timer.start(deadline(place));

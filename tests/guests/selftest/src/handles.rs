@@ -1,4 +1,4 @@
-//! Handles: of threads that live, that ended, and whose storage another one has.
+//! Thread handles: live, ended, and with reused storage.
 
 use crate::Trail;
 use crate::threads::{A, B, C, failed};

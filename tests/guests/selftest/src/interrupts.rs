@@ -1,5 +1,5 @@
-//! Interrupts: handlers, their order, threads that serve them. Raised by software: SGIs 1 to 7,
-//! which some controllers cannot shut, and that of a device nobody uses.
+//! Interrupts: handlers, priorities, interrupt threads. The sources are SGIs 1 to 7, which some
+//! controllers cannot disable, and the interrupt of an unused device, pended by software.
 
 use crate::Trail;
 use crate::threads::{A, failed};
@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
     ("an interrupt waits for its handler", kept),
 ];
 
-/// The interrupt of the GPIO block, whose lines nobody moves.
+/// The interrupt of the GPIO block, whose inputs are constant.
 const DEVICE: u32 = 39;
 
 static TRAIL: Trail = Trail::new();
@@ -33,8 +33,8 @@ pub static REGISTERED: Entry = Entry::new(7, Trigger::Edge, |_| {
 })
 .at(Priority::HIGHEST);
 
-/// Waits until `condition` holds, a while at most: an interrupt is not raised in no time. A busy
-/// host may let all of that while pass at once, so the last look is a little later.
+/// Waits until `condition` holds, with a time-out, as delivery of an interrupt takes time. On a busy host
+/// the whole time-out may pass at once, so the condition is checked once more a little later.
 fn soon(condition: impl Fn() -> bool) -> bool {
     let end = Instant::now() + Duration::from_millis(500);
     while !condition() {
@@ -73,7 +73,7 @@ fn registered() -> Result<(), Failure> {
     )
 }
 
-/// Three handlers, of which the first raises the others: one less urgent, one more urgent.
+/// Three handlers; the first raises one of lower and one of higher priority.
 fn urgent_first() -> Result<(), Failure> {
     static ENDED: AtomicU32 = AtomicU32::new(0);
     ENDED.store(0, Relaxed);
@@ -81,7 +81,7 @@ fn urgent_first() -> Result<(), Failure> {
         TRAIL.note(1);
         irq::raise(2);
         irq::raise(3);
-        // Time for those that are let in.
+        // Time for nested handlers.
         let end = Instant::now() + Duration::from_micros(50);
         while Instant::now() < end {}
         TRAIL.note(4);
@@ -156,7 +156,7 @@ fn threaded() -> Result<(), Failure> {
     .map_err(failure)?;
     irq::raise(DEVICE);
     let first = soon(|| BEGUN.load(Relaxed) == 1);
-    // Comes while its thread is at work, and is kept.
+    // Pended while its thread is running, and kept.
     irq::raise(DEVICE);
     time::sleep(Duration::from_micros(200));
     TRAIL.note(3);
@@ -175,8 +175,8 @@ fn threaded() -> Result<(), Failure> {
     TRAIL.expect(132_142, "the second after the first was done")
 }
 
-/// An interrupt that raises itself again and again leaves threads no time at all, but holds up no
-/// interrupt that is more urgent: the timer's is.
+/// An interrupt that pends itself in its handler starves threads, but does not delay interrupts of
+/// higher priority, such as the timer's.
 fn storm() -> Result<(), Failure> {
     static STOP: AtomicBool = AtomicBool::new(false);
     static CAME: AtomicU32 = AtomicU32::new(0);
@@ -209,7 +209,7 @@ fn storm() -> Result<(), Failure> {
     )
 }
 
-/// What comes while its handler is away is kept for the next one.
+/// An interrupt that is pended without a handler is kept for the next handler.
 fn kept() -> Result<(), Failure> {
     static ENDED: AtomicBool = AtomicBool::new(false);
     ENDED.store(false, Relaxed);

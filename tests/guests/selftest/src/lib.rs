@@ -1,8 +1,8 @@
-//! What Tenon promises its applications, tried on the target.
+//! Self-test of Tenon on the target.
 //!
-//! The host tests the logic of scheduler and timers; here is what it cannot try: that contexts are
-//! really switched, interrupts really preempt, and registers survive both. Each case prints a line,
-//! `ok` or `FAILED`, and the last line sums up.
+//! Host tests cover the logic of scheduler and timers. These cases cover context switches, preemption by
+//! interrupts, and preservation of registers. Each prints a line, `ok` or `FAILED`; the last line has
+//! the totals.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -25,12 +25,12 @@ pub use interrupts::REGISTERED;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use support_cases::{Failure, expect, run};
 
-/// What to fail with for an object that was refused.
+/// Failure of the creation of an object.
 fn refused(error: tenon::sync::Error) -> Failure {
     Failure::new("no refusal", error as u64)
 }
 
-/// The order of events, as decimal digits: the newest is the last.
+/// The order of events as decimal digits, the newest last.
 pub struct Trail(AtomicUsize);
 
 impl Trail {
@@ -49,15 +49,14 @@ impl Trail {
     }
 }
 
-/// The main thread: all cases, one after the other. With several cores, threads run side by side,
-/// so that it is other cases.
+/// Main thread: runs all cases. Images for several cores have other cases, as threads run in parallel.
 pub fn main() {
     if tenon::thread::cores() > 1 {
         run("selftest", cores::cases());
         return;
     }
     let cases = threads::CASES.iter().chain(handles::CASES);
-    // An image for few timers has no room for a crowd.
+    // An image for few timers has no capacity for this case.
     let crowd = if tenon_thread::options::few_timers() {
         &[]
     } else {

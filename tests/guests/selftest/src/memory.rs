@@ -1,4 +1,4 @@
-//! Memory: what is not there is an error, and a block is its owner's.
+//! Memory: exhaustion is an error, and blocks do not overlap.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use support_cases::{Case, Failure, expect};

@@ -1,4 +1,4 @@
-//! Mutexes: who lends a priority to whom, times, mistakes.
+//! Mutexes: priority inheritance, time-outs, errors.
 
 use crate::threads::{A, B, C, failed};
 use crate::{Trail, refused};
@@ -29,14 +29,14 @@ pub const CASES: &[Case] = &[
 static D: Storage<4096> = Storage::new();
 static TRAIL: Trail = Trail::new();
 
-/// How much more urgent than its own priority the thread runs.
+/// Difference of the thread's effective and base priority.
 fn loan() -> u64 {
     let thread = thread::current();
     let effective = thread.effective_priority().number();
     u64::from(effective - thread.priority().number())
 }
 
-/// Notes a digit once the mutex is locked.
+/// Records a digit once the mutex is locked.
 fn locks<T: Send>(mutex: &'static Mutex<T>, digit: usize) -> impl FnOnce() + Send + 'static {
     move || {
         if mutex.lock().is_ok() {
@@ -98,7 +98,7 @@ fn chain_of_four() -> Result<(), Failure> {
         .map_err(failed)?;
     TRAIL.note(4);
     drop(guard);
-    // Each of the chain is done with both of its own before the next one has them.
+    // Each thread of the chain unlocks both of its mutexes before the next one locks them.
     TRAIL.expect(41_123, "the chain from its end, the middle one last")
 }
 
@@ -130,7 +130,7 @@ fn raised_in_queue() -> Result<(), Failure> {
 fn loan_ends_with_time() -> Result<(), Failure> {
     static MUTEX: Mutex<()> = Mutex::new(());
     let guard = MUTEX.lock().map_err(refused)?;
-    // Far enough ahead for a host that is busy to get there in time.
+    // Far enough ahead for a busy host.
     let end = Instant::now() + Duration::from_millis(20);
     let waits = move || {
         let late = MUTEX.lock_until(end).err() == Some(Error::TimedOut);
@@ -207,7 +207,7 @@ fn outlives_owner() -> Result<(), Failure> {
     let leaves = || core::mem::forget(MUTEX.lock());
     A.spawn("leaves", relative_priority(1), leaves)
         .map_err(failed)?;
-    // Its storage has another thread's number by now.
+    // Its storage has been reused by another thread.
     let other = || TRAIL.note(usize::from(MUTEX.lock().err() == Some(Error::Abandoned)));
     A.spawn("other", relative_priority(1), other)
         .map_err(failed)?;
@@ -216,7 +216,7 @@ fn outlives_owner() -> Result<(), Failure> {
     *MUTEX.recover().map_err(refused)? = 3;
     let value = MUTEX.lock().map(|guard: MutexGuard<u32>| *guard);
     expect(value == Ok(3), "the data recovered", 0)?;
-    // Who waits when the owner ends learns of it as well.
+    // A thread that waits when the owner ends gets the error too.
     let leaves = || {
         let guard = MUTEX.lock();
         thread::park();

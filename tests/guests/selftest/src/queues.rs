@@ -1,4 +1,4 @@
-//! Event flags, queues, mailboxes and pipes: turns, times, handlers.
+//! Event flags, queues, mailboxes and pipes: wake-up order, time-outs, use from handlers.
 
 use crate::Trail;
 use crate::threads::{A, B, C, failed};
@@ -132,7 +132,7 @@ fn queue_waits_end() -> Result<(), Failure> {
     QUEUE.put(1);
     let refused = QUEUE.put_until(2, soon());
     expect(refused == Err(Error::TimedOut), "no room", 0)?;
-    // Who gave up takes neither room nor a message.
+    // A wait that timed out consumes neither space nor a message.
     expect(QUEUE.get() == 1, "the first message", 0)?;
     expect(QUEUE.try_put(3).is_ok(), "room", 0)?;
     expect(QUEUE.get() == 3, "the next message", 0)
@@ -142,7 +142,7 @@ fn handler_sends() -> Result<(), Failure> {
     static QUEUE: Queue<u32, 4> = Queue::new();
     static SENDER: Timer = Timer::new(|| {
         for message in 1..=5 {
-            // There is no room for the last one.
+            // There is no space for the last one.
             let _ = QUEUE.try_put(message);
         }
     });
@@ -194,7 +194,7 @@ fn pipe_passes() -> Result<(), Failure> {
     let end = soon();
     let nothing = PIPE.read_until(&mut bytes, end);
     expect(nothing == Err(Error::TimedOut), "no more", 0)?;
-    // Two who read are both woken by what is enough for both.
+    // Two readers are both woken if there is enough for both.
     for (number, storage) in [(1, &B), (2, &C)] {
         let reads = move || TRAIL.note(PIPE.read(&mut [0; 1]) * number);
         storage

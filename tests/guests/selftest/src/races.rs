@@ -1,8 +1,7 @@
-//! Races: what is given and what times out at nearly the same moment.
+//! Races of operations with time-outs.
 //!
-//! Each case tries some hundred moments, spread around the deadline by numbers without an order, and
-//! counts: nothing is lost, nothing is got twice. With several cores the threads are on different
-//! ones.
+//! Each case runs some hundred rounds with pseudo-random offsets around the deadline, and checks that no
+//! unit is lost or duplicated. With several cores the threads are on different cores.
 
 use crate::refused;
 use crate::threads::{A, B, C, failed};
@@ -28,18 +27,18 @@ pub const CASES: &[Case] = &[
 ];
 
 const ROUNDS: u32 = 500;
-/// A deadline, and as far on either side of it is when something is given.
+/// Distance of the deadline, and of the operation on either side of it.
 const AHEAD: Duration = Duration::from_micros(20);
 
-/// The deadline of a round, and when something is given in it.
+/// The deadline of a round, and the time of its operation.
 fn moments(round: u32) -> (Instant, Instant) {
     let now = Instant::now();
     let spread = u64::from(round).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (now + AHEAD, now + Duration::from_nanos(spread % 40_000))
 }
 
-/// By when a handler has run that was due, also on a host that is busy: its emulator may let a
-/// thread see that a time has come before it interrupts.
+/// Time by which a due handler has run even on a busy host, whose emulator may show a thread a time
+/// before it raises the timer's interrupt.
 fn late() -> Instant {
     Instant::now() + Duration::from_secs(1)
 }
@@ -85,7 +84,7 @@ fn condition_or_time() -> Result<(), Failure> {
         let guard = MUTEX.lock().map_err(refused)?;
         let (deadline, mut given) = moments(round);
         if round % 8 == 7 {
-            // Both moments may be one tick where time has ticks; this one is another.
+            // With a fixed tick both times may be the same tick; this one is different.
             given = given + Duration::from_millis(1);
         }
         NOTIFIER.start(given);
@@ -98,7 +97,7 @@ fn condition_or_time() -> Result<(), Failure> {
     expect(both, "both outcomes", outcomes[0])
 }
 
-/// The owner unlocks around the moment at which the other one gives up.
+/// The owner unlocks around the time-out of the waiting thread.
 fn mutex_or_time() -> Result<(), Failure> {
     static MUTEX: Mutex<u32> = Mutex::new(0);
     static GOT: AtomicU32 = AtomicU32::new(0);
@@ -120,7 +119,7 @@ fn mutex_or_time() -> Result<(), Failure> {
     for round in 0..ROUNDS / 2 {
         let guard = MUTEX.lock().map_err(refused)?;
         let (_, until) = moments(round);
-        // It tries at once, and waits.
+        // It calls at once and blocks.
         let _ = TURN.give();
         while Instant::now() < until {}
         drop(guard);
@@ -138,7 +137,7 @@ fn mutex_or_time() -> Result<(), Failure> {
     )
 }
 
-/// Makes a thread on the core of that number, counted round those there are.
+/// Spawns a thread on this core, modulo the number of cores.
 fn spawn_somewhere<F: FnOnce() + Send + 'static>(
     core: usize,
     storage: &'static Storage<4096>,
@@ -150,7 +149,7 @@ fn spawn_somewhere<F: FnOnce() + Send + 'static>(
     spawned.map_err(failed)
 }
 
-/// Two threads and a handler send, a third thread and this one get; room is scarce.
+/// Two threads and a handler send, a third thread and this one receive, on a small queue.
 fn many_senders() -> Result<(), Failure> {
     static QUEUE: Queue<u32, 3> = Queue::new();
     static SUM: AtomicU32 = AtomicU32::new(0);
@@ -181,7 +180,7 @@ fn many_senders() -> Result<(), Failure> {
     }
     SENDER.cancel();
     other.join().map_err(failed)?;
-    // What the handler sent after the last one was counted is there as well.
+    // Includes messages that the handler sent after the last count.
     while let Ok(message) = QUEUE.get_until(Instant::now() + Duration::from_millis(20)) {
         note(message);
     }
@@ -192,7 +191,7 @@ fn many_senders() -> Result<(), Failure> {
     expect(sum == expected, "the sum of all messages", sum.into())
 }
 
-/// Two threads hand each other flags, and take them.
+/// Two threads set and take each other's event flags.
 fn flags_to_and_fro() -> Result<(), Failure> {
     static FLAGS: EventFlags = EventFlags::new();
     let answers = || {
@@ -212,7 +211,7 @@ fn flags_to_and_fro() -> Result<(), Failure> {
     expect(FLAGS.get() == 0, "each flag taken", FLAGS.get().into())
 }
 
-/// Bytes go through a pipe that holds few of them, to a mailbox of which the last value counts.
+/// Bytes pass through a small pipe to a mailbox, which keeps the last value.
 fn stream() -> Result<(), Failure> {
     static PIPE: Pipe<7> = Pipe::new();
     static SUM: Mailbox<u32> = Mailbox::new();
@@ -242,7 +241,7 @@ fn stream() -> Result<(), Failure> {
     expect(sum == expected, "the sum of all bytes", sum.into())
 }
 
-/// A thread ends and its storage has the next one, again and again.
+/// Storage of an ended thread is reused repeatedly.
 fn many_lives() -> Result<(), Failure> {
     static LIVES: AtomicU32 = AtomicU32::new(0);
     let mut last = None;

@@ -1,4 +1,4 @@
-//! Semaphores: turns, times, handlers.
+//! Semaphores: wake-up order, time-outs, use from handlers.
 
 use crate::Trail;
 use crate::threads::{A, B, C, failed};
@@ -43,7 +43,7 @@ fn urgent_first() -> Result<(), Failure> {
     }
     for _ in 0..3 {
         TRAIL.note(4);
-        // Nobody has it before this one goes on.
+        // No thread has taken it before this one continues.
         let _ = SEMAPHORE.give();
     }
     expect(!SEMAPHORE.try_take(), "each unit with a waiter", 0)?;
@@ -86,7 +86,7 @@ fn wait_ends() -> Result<(), Failure> {
         "no wait for what passed",
         1,
     )?;
-    // Who gave up does not take what comes later.
+    // A wait that timed out does not take a later unit.
     let _ = SEMAPHORE.give();
     expect(SEMAPHORE.try_take(), "the unit still there", 0)
 }
@@ -95,7 +95,7 @@ fn timeout_stands() -> Result<(), Failure> {
     static SEMAPHORE: Semaphore = Semaphore::new(0);
     static PASSED: AtomicBool = AtomicBool::new(false);
     static LATER: Timer = Timer::new(|| PASSED.store(true, Relaxed));
-    // Far enough ahead for a host that stalls before it waits.
+    // Far enough ahead for a host that stalls before the wait.
     let end = Instant::now() + Duration::from_millis(20);
     let waits = move || {
         let late = SEMAPHORE.take_until(end) == Err(Error::TimedOut);
@@ -104,10 +104,10 @@ fn timeout_stands() -> Result<(), Failure> {
     let thread = A
         .spawn("waits", relative_priority(1), waits)
         .map_err(failed)?;
-    // Its time is over, and before it goes on its priority changes and a unit comes.
+    // It has timed out; before it runs, its priority changes and a unit is given.
     LATER.start(end + Duration::from_micros(1));
     without_preemption(|| {
-        // However late a busy host brings the interrupt, what is due before is ended by then.
+        // However late a busy host raises the interrupt, earlier time-outs have expired by then.
         while !PASSED.load(Relaxed) {
             core::hint::spin_loop();
         }
@@ -129,7 +129,7 @@ fn handler_gives() -> Result<(), Failure> {
     GIVER.start(now + Duration::from_micros(200));
     let given = SEMAPHORE.take_until(now + Duration::from_millis(50));
     expect(given == Ok(()), "the handler's unit", 0)?;
-    // The time that was not used up ends no later wait.
+    // The timer of an earlier wait does not end a later one.
     time::sleep_until(now + Duration::from_millis(100));
     let late = Instant::now() >= now + Duration::from_millis(100);
     expect(late, "the whole sleep", 0)

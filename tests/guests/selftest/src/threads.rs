@@ -1,4 +1,4 @@
-//! Threads: order, preemption, waiting.
+//! Threads: order, preemption, blocking.
 
 use crate::Trail;
 use core::hint::black_box;
@@ -68,7 +68,7 @@ fn less_urgent_waits() -> Result<(), Failure> {
     TRAIL.note(3);
     thread::park();
     TRAIL.note(4);
-    // The other is at its end, but has not come to it yet.
+    // The other thread is about to end, but has not ended yet.
     other.join().map_err(failed)?;
     TRAIL.expect(2_314, "the other only while this one waited")
 }
@@ -112,7 +112,7 @@ fn interrupt_preempts() -> Result<(), Failure> {
     waker.join().map_err(failed)
 }
 
-/// Twelve values kept in registers while they change; the outcome depends on every step of each.
+/// Twelve changing values in registers; the result depends on each step of each value.
 fn mix(rounds: u64) -> u64 {
     let mut state: [u64; 12] = core::array::from_fn(|index| index as u64 + 1);
     for round in 0..rounds {
@@ -150,7 +150,7 @@ fn nobody_between() -> Result<(), Failure> {
         A.spawn("a", relative_priority(1), || TRAIL.note(1))
             .map_err(failed)?;
         TRAIL.note(2);
-        // Also not by an interrupt that wakes somebody.
+        // Not by an interrupt that wakes a thread either.
         let end = time::Instant::now() + Duration::from_micros(300);
         while time::Instant::now() < end {}
         TRAIL.note(3);

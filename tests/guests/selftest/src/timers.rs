@@ -1,4 +1,4 @@
-//! Time: sleeping, timers, periods.
+//! Sleeps, timers and periodic tasks.
 
 use crate::Trail;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -59,7 +59,7 @@ fn past_is_no_wait() -> Result<(), Failure> {
 
 fn timers_in_order() -> Result<(), Failure> {
     let now = Instant::now();
-    // Far enough ahead for a host that is busy to start them all in time.
+    // Far enough ahead for a busy host to start all of them in time.
     for (timer, milliseconds) in TIMERS.iter().zip([35, 15, 25]) {
         timer.start(now + Duration::from_millis(milliseconds));
     }
@@ -89,7 +89,7 @@ static RELEASES: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
 static STOP: AtomicU64 = AtomicU64::new(0);
 
-/// Starts the periodic timer for an instant some milliseconds ahead; returns that instant.
+/// Starts the periodic timer at an instant some milliseconds ahead; returns that instant.
 fn start_periodic(period: Duration, stop: u64) -> Instant {
     RELEASES.store(0, Relaxed);
     STOP.store(stop, Relaxed);
@@ -99,13 +99,13 @@ fn start_periodic(period: Duration, stop: u64) -> Instant {
 }
 
 fn periodic_without_drift() -> Result<(), Failure> {
-    // No whole number of ticks: rounding up each period would gain 10 ticks of 16 ns, not 1.
+    // Not a multiple of the tick: rounding up each period would add 10 ticks of 16 ns instead of 1.
     const PERIOD: Duration = Duration::from_nanos(999_999);
     let first = start_periodic(PERIOD, 11);
     let end = first + 10 * PERIOD;
     time::sleep_until(end + Duration::from_millis(2));
     let (releases, last) = (RELEASES.load(Relaxed), LAST.load(Relaxed));
-    // A busy host may make a release late, and so leave some out, but none early.
+    // On a busy host releases may be late or skipped, but not early.
     expect(
         releases + PERIODIC.overruns() >= 11,
         "eleven releases",
@@ -122,7 +122,7 @@ fn periodic_overruns() -> Result<(), Failure> {
         while Instant::now() < end {}
     });
     let first = start_periodic(PERIOD, 0);
-    // Keeps the timer's interrupt from coming at four releases, or five, however late it begins.
+    // Masks the timer's interrupt over four or five releases, however late it starts.
     BLOCKER.start(first - Duration::from_micros(200));
     time::sleep_until(first + Duration::from_micros(9_500));
     PERIODIC.cancel();
@@ -140,7 +140,7 @@ fn periodic_stops_itself() -> Result<(), Failure> {
     expect(releases == 3, "three releases", releases)
 }
 
-/// Runs ten releases, of which one body takes longer than three periods, and checks each sample.
+/// Runs ten releases, one with a body longer than three periods, and checks each sample.
 fn releases(overrun: bool) -> Result<(), Failure> {
     const PERIOD: u64 = 1_000_000;
     let mut first = None;

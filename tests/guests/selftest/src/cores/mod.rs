@@ -1,4 +1,4 @@
-//! Several cores: what holds on each of them, and between them.
+//! Cases for images with several cores.
 
 mod movers;
 mod objects;
@@ -11,19 +11,19 @@ use tenon::sync::Semaphore;
 use tenon::thread::{self, Error, Priority, Storage};
 use tenon::time::{Duration, Instant};
 
-/// The cases of an image for several cores.
+/// The cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     let cases = threads::CASES.iter().chain(movers::CASES);
     cases.chain(objects::CASES).chain(owners::CASES)
 }
 
-/// The most cores there are.
+/// Maximum number of cores.
 const MOST: usize = 4;
 
-/// Storage for the threads of one case.
+/// Storage for the threads of a case.
 static STORAGES: [Storage<4096>; 2 * MOST] = [const { Storage::new() }; 2 * MOST];
 
-/// The threads of a case, and how many of them have ended.
+/// The threads of a case and the number of ended ones.
 struct Crew {
     size: AtomicUsize,
     ended: Semaphore,
@@ -37,7 +37,7 @@ impl Crew {
         }
     }
 
-    /// Makes a thread that stays on a core, or a free one.
+    /// Spawns a pinned thread, or an unpinned one.
     fn spawn<F: FnOnce() + Send + 'static>(
         &'static self,
         core: Option<usize>,
@@ -57,14 +57,14 @@ impl Crew {
         thread.map_err(failed)
     }
 
-    /// Waits until all have ended.
+    /// Waits until all threads have ended.
     fn join(&'static self) -> Result<(), Failure> {
         let deadline = Instant::now() + Duration::from_secs(20);
         for left in (1..=self.size.swap(0, Ordering::Relaxed)).rev() {
             let ended = self.ended.take_until(deadline);
             expect(ended.is_ok(), "all threads to end in time", left as u64)?;
         }
-        // Each gives before it ends.
+        // Each thread gives the semaphore before it ends.
         while STORAGES.iter().any(|storage| !storage.is_free()) {
             expect(Instant::now() < deadline, "free storage", 0)?;
             tenon::time::sleep(Duration::from_micros(50));
@@ -77,7 +77,7 @@ fn failed(error: Error) -> Failure {
     Failure::new("a new thread", error as u64)
 }
 
-/// Spins until the condition holds; returns whether it did in time.
+/// Spins until the condition holds; returns false after the time-out.
 fn wait_for(condition: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !condition() {
@@ -89,7 +89,7 @@ fn wait_for(condition: impl Fn() -> bool) -> bool {
     true
 }
 
-/// The priority of a case's threads, less urgent than the main thread.
+/// Priority of a case's threads, lower than that of the main thread.
 fn below_main(number: u8) -> Priority {
     Priority::new(thread::current().priority().number().min(number))
 }

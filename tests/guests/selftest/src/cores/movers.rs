@@ -1,4 +1,4 @@
-//! Free threads: where they run, and that they move with all they have.
+//! Unpinned threads: placement, and migration with their whole context.
 
 use super::{Crew, MOST, below_main, wait_for};
 use core::hint::black_box;
@@ -37,13 +37,13 @@ fn idle_cores_found() -> Result<(), Failure> {
     expect(all == thread::cores(), "all at the same time", all as u64)
 }
 
-/// Twice as many free threads as there are cores count; of each two, one is more urgent.
+/// Twice as many unpinned threads as cores increment counters; one of each pair has a higher priority.
 fn most_urgent_run() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static COUNTS: [AtomicUsize; 2 * MOST] = [const { AtomicUsize::new(0) }; 2 * MOST];
     static OVER: AtomicBool = AtomicBool::new(false);
     let cores = thread::cores();
-    // The less urgent first and in between, so that they have cores to lose.
+    // Threads of lower priority are spawned first and in between, so that they are preempted.
     let urgent = |index: usize| index % 2 == 1;
     for (index, count) in COUNTS.iter().enumerate().take(2 * cores) {
         let priority = if urgent(index) { 8 } else { 2 } + index as u8 / 2;
@@ -76,7 +76,7 @@ fn most_urgent_run() -> Result<(), Failure> {
             index as u64,
         )?;
     }
-    // When this thread goes to sleep, its core takes what it has until better comes from elsewhere.
+    // When this thread sleeps, its core runs its own ready threads until others are pulled.
     let (high, low) = (sum(true), sum(false));
     expect(
         low * 5 < high,
@@ -85,8 +85,8 @@ fn most_urgent_run() -> Result<(), Failure> {
     )
 }
 
-/// On one core, a pinned thread takes the place of a free one, which then takes that of a less
-/// urgent one on another core.
+/// A pinned thread preempts an unpinned one, which migrates and preempts a thread of lower priority on
+/// another core.
 fn loser_finds_another() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static WHERE: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -96,7 +96,7 @@ fn loser_finds_another() -> Result<(), Failure> {
             wait_for(|| OVER.load(Ordering::Relaxed));
         })?;
     }
-    // This thread keeps core 0 to itself.
+    // This thread occupies core 0.
     CREW.spawn(None, below_main(4), || {
         while !OVER.load(Ordering::Relaxed) {
             WHERE.store(thread::core(), Ordering::Relaxed);
@@ -120,7 +120,7 @@ fn loser_finds_another() -> Result<(), Failure> {
     expect(moved && now != 0, "it on a third core", now as u64)
 }
 
-/// A free thread waits behind a more urgent one on its core until another core is idle.
+/// An unpinned thread waits behind one of higher priority until another core is idle.
 fn waiter_is_fetched() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static RAN: AtomicBool = AtomicBool::new(false);
@@ -144,7 +144,7 @@ fn waiter_is_fetched() -> Result<(), Failure> {
     expect(ran, "it to run on the core that fell idle", 1)
 }
 
-/// Free threads compute while pinned ones drive them from core to core.
+/// Unpinned threads compute while pinned ones force them to migrate.
 fn registers_survive() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static OVER: AtomicBool = AtomicBool::new(false);
@@ -182,7 +182,7 @@ fn registers_survive() -> Result<(), Failure> {
     expect(moves >= 50, "changes of cores", moves as u64)
 }
 
-/// A computation that keeps more values than there are registers.
+/// A computation with more live values than registers.
 fn mix(seed: u64) -> u64 {
     let mut values: [u64; 24] = core::array::from_fn(|index| seed + index as u64);
     for round in 0..40 {

@@ -1,4 +1,4 @@
-//! What threads on several cores meet at.
+//! Synchronisation objects between cores.
 
 use super::{Crew, below_main, wait_for};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ fn turns() -> Result<(), Failure> {
         CREW.spawn(Some(core), below_main(5), move || {
             for round in 0..ROUNDS {
                 GO[own].take();
-                // Wrong for good if both are at it, or a turn was left out.
+                // Permanently wrong if both threads run at once, or one is skipped.
                 let right = COUNT.load(Ordering::Relaxed) == 2 * round + own;
                 COUNT.fetch_add(usize::from(right), Ordering::Relaxed);
                 let _ = GO[1 - own].give();
@@ -42,7 +42,7 @@ fn turns() -> Result<(), Failure> {
     expect(count == 2 * ROUNDS, "turn after turn", count as u64)
 }
 
-/// Giving races with taking in time on all cores: what is given is taken or still there.
+/// Gives race with timed takes on all cores: each unit is taken or still available.
 fn units_are_kept() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static UNITS: Semaphore = Semaphore::new(0);
@@ -114,7 +114,7 @@ fn messages_arrive() -> Result<(), Failure> {
     expect(wrong == 0, "each message whole and in turn", wrong as u64)
 }
 
-/// Where a timer's handler ran, one more than the core's number.
+/// The core on which a timer's handler ran, plus one.
 static EXPIRED_ON: AtomicUsize = AtomicUsize::new(0);
 static TIMER: Timer = Timer::new(|| EXPIRED_ON.store(thread::core() + 1, Ordering::Relaxed));
 

@@ -1,4 +1,4 @@
-//! Mutexes and conditions between cores.
+//! Mutexes and condition variables between cores.
 
 use super::{Crew, below_main, wait_for};
 use crate::refused;
@@ -22,7 +22,7 @@ fn mutex_excludes() -> Result<(), Failure> {
     const ROUNDS: u32 = 500;
     let cores = thread::cores();
     for index in 0..2 * cores {
-        // Of each two on a core, one is free and less urgent.
+        // One of the two threads per core is unpinned and has a lower priority.
         let pinned = index % 2 == 0;
         let priority = below_main(if pinned { 5 } else { 3 });
         CREW.spawn(pinned.then_some(index / 2), priority, || {
@@ -41,7 +41,7 @@ fn mutex_excludes() -> Result<(), Failure> {
     expect(right, "every addition", total.0.into())
 }
 
-/// The owner is kept from its core by one that spins until this thread has the mutex.
+/// The owner is preempted by a thread that spins until this thread has locked the mutex.
 fn owner_inherits() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static MUTEX: Mutex<()> = Mutex::new(());
@@ -75,7 +75,7 @@ fn owner_inherits() -> Result<(), Failure> {
     result
 }
 
-/// This thread waits for one that waits for another, each on a core of its own.
+/// A chain of three threads on three cores, each waiting for the next.
 fn inheritance_passes() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static NEAR: Mutex<()> = Mutex::new(());
@@ -136,7 +136,7 @@ fn times_race() -> Result<(), Failure> {
                 *total += 1;
                 LOCKED.fetch_add(1, Ordering::Relaxed);
                 if round % 8 == core {
-                    // Whoever waits now runs out of time.
+                    // The waiting thread times out.
                     time::sleep(Duration::from_micros(20));
                 }
             }

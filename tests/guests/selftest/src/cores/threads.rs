@@ -1,4 +1,4 @@
-//! Threads that stay where they were put, and what other cores want of them.
+//! Pinned threads and operations on them from other cores.
 
 use super::{Crew, MOST, STORAGES, below_main, failed, wait_for};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn all_cores_run() -> Result<(), Failure> {
     let cores = thread::cores();
     expect((2..=MOST).contains(&cores), "several cores", cores as u64)?;
     for core in 0..cores {
-        // Nobody goes on before all have begun: each needs a core of its own.
+        // No thread continues before all have started: each needs a core of its own.
         CREW.spawn(Some(core), below_main(5), move || {
             BEGUN.fetch_add(usize::from(thread::core() == core), Ordering::Relaxed);
             wait_for(|| BEGUN.load(Ordering::Relaxed) == thread::cores());
@@ -35,7 +35,7 @@ fn all_cores_run() -> Result<(), Failure> {
 fn pinned_stays() -> Result<(), Failure> {
     static CREW: Crew = Crew::new();
     static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
-    // Two on each core, so that there is always somebody who could move.
+    // Two threads per core, so that there is always a candidate for migration.
     for index in 0..2 * thread::cores() {
         let core = index / 2;
         CREW.spawn(Some(core), below_main(5), move || {
@@ -74,7 +74,7 @@ fn unpark_reaches() -> Result<(), Failure> {
         }
     })?;
     for round in 0..ROUNDS {
-        // Before, while and after it parks, as it happens; one at a time, as a token is one.
+        // Before, during and after it parks; one at a time, as the token is binary.
         sleeper.unpark().map_err(failed)?;
         let woken = wait_for(|| WOKEN.load(Ordering::Acquire) > round);
         expect(woken, "every unpark to be heard", round as u64)?;
@@ -111,7 +111,7 @@ fn storage_is_free() -> Result<(), Failure> {
     static ENDED: AtomicUsize = AtomicUsize::new(0);
     let storage = &STORAGES[0];
     for round in 0..ROUNDS {
-        // It is refused while the last one ends on another core, and not used before.
+        // Refused while the previous thread is still ending on another core.
         let mut refusals = 0;
         while let Err(error) =
             storage.spawn_on(round % thread::cores(), "short", below_main(5), || {
