@@ -25,7 +25,7 @@ class UntilChecked:
     """Lets a run go on until so many exits were made and checked."""
 
     def __init__(self, built):
-        self.place = address(built, "mortise", "MORTISE_GHOST_LOOKS")
+        self.place = address(built, "mortise", "MORTISE_GHOST_CHECKS")
         self.exits = 0
         self.looks = 0
 

@@ -1,27 +1,27 @@
-//! Control registers, as the table in `mortise_vcpu`'s documentation of traps has them.
+//! Rules for control registers, as in the table of `mortise_vcpu::traps`.
 
-use crate::Broken;
+use crate::Violation;
 
-/// How interrupts reach the VM, and where it runs.
+/// Configuration from which the expected values follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holds {
-    /// Whether interrupts come through list registers.
+pub struct Expected {
+    /// Whether interrupts reach the guest through list registers.
     pub shared: bool,
-    /// Whether a guest that waits comes to Mortise.
+    /// Whether WFI exits.
     pub trap_wait: bool,
-    /// Whether several virtual CPUs share the core.
+    /// Whether the core is shared.
     pub core_shared: bool,
-    /// Whether cores of the system are shared at all.
+    /// Whether the system has shared cores.
     pub cores_shared: bool,
-    /// Whether the core has pointer authentication; where not, its bits are zero.
+    /// Whether the core implements pointer authentication; otherwise its bits are zero.
     pub keys: bool,
     /// Root of its stage 2, and its VMID.
     pub vttbr: u64,
-    /// Index of the virtual CPU.
+    /// Index of the vCPU.
     pub vcpu: usize,
 }
 
-/// What is read on the core.
+/// Values read on the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control {
     /// `HCR_EL2`.
@@ -62,33 +62,33 @@ const IMO: u64 = bit(4);
 const TWI: u64 = bit(13);
 const TID3: u64 = bit(18);
 
-/// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (D19.2.33); TFP by turns on a shared core.
+/// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (D19.2.33); TFP changes on a shared core.
 const CPTR: u64 = 0x33ff | bit(20) | bit(30);
 const TFP: u64 = bit(10);
 
 /// `MDCR_EL2`: TDRA, TDOSA, TPMS, TTRF (D19.3); TDA, TPMCR and TPM on a shared core.
 const MDCR: u64 = 3 << 10 | bit(14) | bit(19);
-const OBSERVERS: u64 = bit(9) | 3 << 5;
-/// HPMN, HPME, HPMD: whoever counts there says how.
+const PMU_AND_DEBUG: u64 = bit(9) | 3 << 5;
+/// HPMN, HPME, HPMD: set by the user of the performance monitor.
 const COUNTING: u64 = 0x1f | bit(7) | bit(17);
 
-/// `VTCR_EL2`: 39 bits from level 1, 4 KiB granule, inner-shareable write-back walks. PS, which is the
-/// core's, aside.
+/// `VTCR_EL2`: 39-bit IPAs from level 1, 4 KiB granule, inner-shareable write-back walks. PS depends on the
+/// core.
 const VTCR: u64 = bit(31) | 0x3559;
 const PS: u64 = 7 << 16;
 
-/// `ICH_HCR_EL2`: UIE, LRENPIE, NPIE and EOIcount change as interrupts come and go (IHI 0069, 12.4.5).
+/// `ICH_HCR_EL2`: UIE, LRENPIE, NPIE and EOIcount change with the state of interrupts (IHI 0069, 12.4.5).
 const CHANGING: u64 = 0b1110 | 0x1f << 27;
 
 /// `ICC_SRE_EL2`: SRE, DFB, DIB. Enable may read as one whatever is written (IHI 0069, 12.2.22).
 const SRE: u64 = 0b111;
 
-/// Whether control registers are as they must be for who goes on.
+/// Checks the control registers at guest entry.
 ///
 /// # Errors
 ///
-/// The first that is not.
-pub fn check(is: &Control, of: &Holds) -> Result<(), Broken> {
+/// The first wrong register.
+pub fn check(is: &Control, of: &Expected) -> Result<(), Violation> {
     let when = |wanted: bool, bits: u64| if wanted { bits } else { 0 };
     let hcr = HCR
         | when(of.keys, KEYS)
@@ -104,10 +104,10 @@ pub fn check(is: &Control, of: &Holds) -> Result<(), Broken> {
             "MDCR_EL2",
             is.mdcr,
             COUNTING,
-            MDCR | when(of.core_shared, OBSERVERS),
+            MDCR | when(of.core_shared, PMU_AND_DEBUG),
         ),
         ("HSTR_EL2", is.hstr, 0, 0),
-        // EL1PCTEN, and EL1PCEN where EL1's physical timer need not be exchanged (D24.10.2).
+        // EL1PCTEN, and EL1PCEN unless a VM switch would have to exchange the physical timer (D24.10.2).
         (
             "CNTHCTL_EL2",
             is.cnthctl,
@@ -125,7 +125,7 @@ pub fn check(is: &Control, of: &Holds) -> Result<(), Broken> {
     ];
     for (register, found, free, expected) in rules {
         if (found ^ expected) & !free != 0 {
-            return Err(Broken::Control {
+            return Err(Violation::Control {
                 register,
                 found,
                 expected,

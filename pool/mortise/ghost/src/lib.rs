@@ -1,54 +1,56 @@
-//! Ghost state: what stage 2 and the virtual interrupt controller may be, checked on each exit.
+//! Ghost state: exit checks of stage 2, list registers and control registers.
 //!
 //! # Purpose
 //!
-//! An executable specification for test builds. It says, of what the manifest has and not of what
-//! Mortise made of it, which frames a virtual machine reaches, which interrupts are its own, and what
-//! the control registers of its cores are; and, of each interrupt of a virtual CPU, whether it is
-//! inactive, pending, active or both. Mortise's [`GHOST`] compares that with the hardware whenever a
-//! guest comes and goes, and panics with one line where they disagree: which rule, which virtual
-//! machine, what was found.
+//! An executable specification for test builds. It derives from the manifest, not from the state of
+//! Mortise, which page frames a VM may access, which interrupts it owns, and the values of the control
+//! registers of its cores; and for each interrupt of a vCPU whether it is inactive, pending, active or
+//! both. [`GHOST`] compares that with the hardware at each exit and guest entry. On a violation it panics
+//! with one line: the rule, the VM, and what was found.
 //!
 //! | rule | what holds | when |
 //! |---|---|---|
-//! | control | control registers are as the table of registers has them | goes |
-//! | foreign | a list register holds what the VM owns | comes, goes |
-//! | binding | it is bound to hardware if, and only if, that backs its interrupt, and never pending and active then | comes, goes |
-//! | once | an interrupt is in one list register | comes, goes |
-//! | listed | what the controller has in a list register of this virtual CPU is there | goes |
-//! | known | what no hardware backs is there only with the controller's knowing | goes |
-//! | kept | what is pending or active stays so, or becomes active, where nobody wrote to the controller | comes to goes |
-//! | reach | stage 2 leads to what the VM has, with rights that it has there | goes, [`WALK`] entries each |
-//! | table | its tables are among Mortise's variables | goes |
-//! | owner | no page of RAM is one VM's own and reached by another | boot |
+//! | control | control registers have the values of the register table | entry |
+//! | foreign | a list register holds an interrupt that the VM owns | exit, entry |
+//! | binding | it is bound to hardware if and only if its interrupt is backed by hardware, and then never pending and active | exit, entry |
+//! | once | an interrupt is in one list register | exit, entry |
+//! | listed | an interrupt that the virtual GIC has listed for this vCPU is in a list register | entry |
+//! | known | an interrupt not backed by hardware is in a list register only if the virtual GIC has listed it | entry |
+//! | kept | a pending or active interrupt stays so, or becomes active, unless a vCPU wrote to the virtual GIC | exit to entry |
+//! | reach | stage 2 maps only memory of the VM, with the VM's rights | entry, [`WALK_ENTRIES`] entries each |
+//! | table | its tables are among the variables of Mortise | entry |
+//! | owner | no page of RAM is private to one VM and mapped by another | boot |
 //!
-//! What the assembly of `mortise_vcpu::PinnedVcpu` does in between is looked at when the guest comes next.
+//! The fast paths in the vectors of `mortise_vcpu::PinnedVcpu` are not checked; their effect is, at the
+//! next exit.
 //!
-//! # What it cannot see
+//! # Limits
 //!
-//! Interrupts that are not in list registers: of a VM whose interrupts are direct it checks that list
-//! registers are empty. The stage 2 of virtual machines that are made at run time, and of coloured ones,
-//! whose tables few cores map, is not walked; what they own of interrupts is as they are described.
-//! Nothing is said of cores that are lent to programs.
+//! Interrupts outside list registers are not checked: for a VM with direct interrupts the list registers
+//! must be empty. The stage 2 of VMs made at run time, and of coloured VMs, is not walked, because few
+//! cores map its tables; their interrupts are as their description states. Cores that are lent to programs
+//! are not checked.
 //!
 //! # Guarantees
 //!
-//! Each look takes a bounded number of steps, a lock of the VM's controller and one of the core's own
-//! record; nothing is allocated. It takes thousands of instructions: not for releases.
+//! Each check takes a bounded number of steps, the lock of the VM's virtual GIC and the lock of the core's
+//! record. Nothing is allocated. A check takes thousands of instructions: not for releases.
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "translation tables are read by address")]
 
 mod control;
-mod lists;
-mod reach;
-mod rule;
+mod list_registers;
+mod stage2;
 #[cfg(test)]
 mod tests;
+mod violation;
 
-pub use control::{Control, Holds, check as check_control};
-pub use lists::{Abstract, LISTS, Owned, ROWS, check_alone, check_with};
-pub use reach::{Cursor, Grant, Rights, Stage2, check_owners};
-pub use rule::Broken;
+pub use control::{Control, Expected, check as check_control};
+pub use list_registers::{
+    IrqState, LISTS, OwnedIrqs, ROWS, check_consistency, check_list_registers,
+};
+pub use stage2::{Cursor, Grant, Rights, Stage2, check_exclusive};
+pub use violation::Violation;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use core_manifest::{InterruptMode, MappingKind, WaitPolicy, limits};
@@ -58,49 +60,49 @@ use mortise_partition::{Core, ExitChecker, Machine, Vm};
 use mortise_vcpu::Cause;
 use mortise_vgic::{ListRegister, View};
 
-/// Entries of stage 2 that are looked at when a guest goes on.
-pub const WALK: usize = 64;
+/// Stage 2 entries that are checked at each guest entry.
+pub const WALK_ENTRIES: usize = 64;
 
 const CORES: usize = 8;
 
-/// What was when the guest of a core came.
+/// State at the last exit on a core.
 #[derive(Debug, Clone, Copy)]
-struct Came {
-    /// Whose guest it is: VM and virtual CPU.
-    who: (usize, usize),
-    /// Whether it may write to the controller of its VM's.
+struct ExitRecord {
+    /// The VM and vCPU.
+    vcpu: (usize, usize),
+    /// Whether the exit may write to the virtual GIC of its VM.
     writes: bool,
-    /// How many of its VM had begun to, if none was about it.
+    /// Number of such exits of its VM that had begun, if none was in progress.
     writers: Option<u32>,
     /// Its interrupts.
-    was: Abstract,
+    irqs: IrqState,
 }
 
-/// What is kept of a VM.
-struct Kept {
-    /// Exits that may write to its controller: begun, and ended.
+/// Data recorded for a VM.
+struct VmRecord {
+    /// Exits that may write to its virtual GIC: begun, and ended.
     begun: AtomicU32,
     ended: AtomicU32,
-    /// Root of its stage 2 and its VMID, as they were at boot.
+    /// Root of its stage 2 and its VMID, as at boot.
     vttbr: AtomicU64,
     cursor: TicketLock<Cursor>,
 }
 
 /// The ghost state of this image.
 pub struct Ghost {
-    cores: [TicketLock<Option<Came>>; CORES],
-    vms: [Kept; limits::VMS],
+    cores: [TicketLock<Option<ExitRecord>>; CORES],
+    vms: [VmRecord; limits::VMS],
 }
 
-/// Looks at guests that went on, found by its name from outside.
+/// Number of checks at guest entry. Tests find it by its symbol.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-static MORTISE_GHOST_LOOKS: AtomicU64 = AtomicU64::new(0);
+static MORTISE_GHOST_CHECKS: AtomicU64 = AtomicU64::new(0);
 
-/// What an image registers.
+/// The instance that the image registers.
 pub static GHOST: Ghost = Ghost {
     cores: [const { TicketLock::new(None) }; CORES],
     vms: [const {
-        Kept {
+        VmRecord {
             begun: AtomicU32::new(0),
             ended: AtomicU32::new(0),
             vttbr: AtomicU64::new(0),
@@ -111,7 +113,7 @@ pub static GHOST: Ghost = Ghost {
 
 type Grants = ([Grant; limits::MAPPINGS], usize);
 
-/// What a VM has of memory.
+/// Memory of a VM according to the manifest.
 fn grants(vm: &core_manifest::Vm) -> Grants {
     let mut grants = [Grant::NONE; limits::MAPPINGS];
     let mut count = 0;
@@ -131,14 +133,15 @@ fn grants(vm: &core_manifest::Vm) -> Grants {
     (grants, count)
 }
 
-/// Its first so many.
-fn first((grants, count): &Grants) -> &[Grant] {
+/// The grants as a slice.
+fn slice((grants, count): &Grants) -> &[Grant] {
     grants.get(..*count).unwrap_or(grants)
 }
 
-/// What a VM has of interrupts. What emulated devices raise is as its controller was told at boot.
-fn owned(core: &Core, vm: &Vm, memory: &[View; ROWS]) -> Owned {
-    let mut owned = Owned::default();
+/// Interrupts of a VM according to the manifest; those of emulated devices as assigned to its virtual GIC at
+/// boot.
+fn owned(core: &Core, vm: &Vm, memory: &[View; ROWS]) -> OwnedIrqs {
+    let mut owned = OwnedIrqs::default();
     owned.add_hardware(core.machine().virtual_timer());
     if !core.machine().has_shared_cores() {
         owned.add_hardware(core.machine().physical_timer());
@@ -160,7 +163,7 @@ fn list_registers() -> ([ListRegister; LISTS], usize) {
     (lists, count.min(LISTS))
 }
 
-/// What its controller has in memory, as `vcpu` sees it; nothing where it has none.
+/// The state of its virtual GIC in memory, as `vcpu` sees it; empty without a virtual GIC.
 fn memory(vm: &Vm, vcpu: usize) -> [View; ROWS] {
     let views = vm.inspect_vgic(|gic| {
         let mut views = [View::default(); ROWS];
@@ -186,126 +189,133 @@ fn control() -> Control {
     }
 }
 
-/// Reads an entry of a table of Mortise's.
+/// Reads an entry of a translation table.
 fn entry(table: u64, index: u64) -> u64 {
     let address = (table + 8 * (index % 512)) as *const AtomicU64;
-    // SAFETY: `Stage2::walk` asks for its root, which `open` took from a map, and for what lies among the
-    // image's variables; each core maps those but for other cores' stacks, which are no tables; and whoever changes them does so by atomic words.
+    // SAFETY: `Stage2::walk` reads its root, which `init` took from a valid stage 2, and tables among the
+    // variables of the image. Each core maps these, except the stacks of other cores, which hold no tables.
+    // Entries are only changed by atomic stores.
     unsafe { &*address }.load(SeqCst)
 }
 
-/// Ends with what is wrong.
-fn require(result: Result<(), Broken>, vm: &Vm, vcpu: usize, when: &str) {
-    if let Err(broken) = result {
-        panic!("ghost: {broken}; {} vCPU {vcpu} {when}", vm.name());
+/// Panics on a violation.
+fn require(result: Result<(), Violation>, vm: &Vm, vcpu: usize, when: &str) {
+    if let Err(violation) = result {
+        panic!("ghost: {violation}; {} vCPU {vcpu} {when}", vm.name());
     }
 }
 
-/// Class of a data abort of a lower level (Arm ARM, D19.2.37).
+/// EC of a data abort from a lower EL (Arm ARM, D19.2.37).
 const DATA_ABORT: u64 = 0x24;
 
 /// EOIcount of `ICH_HCR_EL2`.
-const ENDS: u64 = 0x1f << 27;
+const EOI_COUNT: u64 = 0x1f << 27;
 
 impl Ghost {
-    /// An exit of who came last on this core is over.
-    fn over(&self, core: &Core) -> Option<Came> {
-        let came = self.cores.get(core.cpu)?.lock().take()?;
-        if came.writes
-            && let Some(kept) = self.vms.get(came.who.0)
+    /// Ends the exit recorded last on this core.
+    fn end_exit(&self, core: &Core) -> Option<ExitRecord> {
+        let record = self.cores.get(core.cpu)?.lock().take()?;
+        if record.writes
+            && let Some(vm_record) = self.vms.get(record.vcpu.0)
         {
-            kept.ended.fetch_add(1, SeqCst);
+            vm_record.ended.fetch_add(1, SeqCst);
         }
-        Some(came)
+        Some(record)
     }
 }
 
 impl ExitChecker for Ghost {
     fn init(&self, machine: &'static Machine) -> Result<(), &'static str> {
         for vm in machine.all() {
-            if let Some(kept) = self.vms.get(vm.index()) {
-                kept.vttbr.store(vm.vttbr(), SeqCst);
+            if let Some(vm_record) = self.vms.get(vm.index()) {
+                vm_record.vttbr.store(vm.vttbr(), SeqCst);
             }
             let own = grants(vm.description());
             for other in machine.all().filter(|other| other.index() != vm.index()) {
                 let theirs = grants(other.description());
-                require(check_owners(first(&own), first(&theirs)), vm, 0, "boots");
+                require(
+                    check_exclusive(slice(&own), slice(&theirs)),
+                    vm,
+                    0,
+                    "at boot",
+                );
             }
         }
         Ok(())
     }
 
     fn exit(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause) {
-        let _last = self.over(core);
-        let Some((record, kept)) = self.cores.get(core.cpu).zip(self.vms.get(vm.index())) else {
+        let _last = self.end_exit(core);
+        let Some((record, vm_record)) = self.cores.get(core.cpu).zip(self.vms.get(vm.index()))
+        else {
             return;
         };
         let (lists, count) = list_registers();
         let lists = lists.get(..count).unwrap_or(&lists);
         let memory = memory(vm, vcpu);
         require(
-            check_alone(lists, &owned(core, vm, &memory)),
+            check_list_registers(lists, &owned(core, vm, &memory)),
             vm,
             vcpu,
-            "comes",
+            "at exit",
         );
         let writes = cause == Cause::Synchronous && El2::read_esr() >> 26 == DATA_ABORT;
-        let ended = kept.ended.load(SeqCst);
+        let ended = vm_record.ended.load(SeqCst);
         let begun = match writes {
-            true => kept.begun.fetch_add(1, SeqCst),
-            false => kept.begun.load(SeqCst),
+            true => vm_record.begun.fetch_add(1, SeqCst),
+            false => vm_record.begun.load(SeqCst),
         };
-        *record.lock() = Some(Came {
-            who: (vm.index(), vcpu),
+        *record.lock() = Some(ExitRecord {
+            vcpu: (vm.index(), vcpu),
             writes,
             writers: (begun == ended && !writes).then_some(begun),
-            was: Abstract::of(lists, &memory, r::ich_hcr_el2::read() & ENDS != 0),
+            irqs: IrqState::of(lists, &memory, r::ich_hcr_el2::read() & EOI_COUNT != 0),
         });
     }
 
     fn vcpu_stopped(&self, core: &'static Core, _: &'static Vm, _: usize) {
-        let _last = self.over(core);
+        let _last = self.end_exit(core);
     }
 
     fn entry(&self, core: &'static Core, vm: &'static Vm, vcpu: usize) {
-        let Some(kept) = self.vms.get(vm.index()) else {
+        let Some(vm_record) = self.vms.get(vm.index()) else {
             return;
         };
-        let must = |result| require(result, vm, vcpu, "goes on");
+        let must = |result| require(result, vm, vcpu, "at guest entry");
         let description = vm.description();
-        let holds = Holds {
+        let expected = Expected {
             shared: description.interrupt_mode == InterruptMode::Shared,
             trap_wait: description.wait == WaitPolicy::Trap,
             core_shared: core.is_shared_core(),
             cores_shared: core.machine().has_shared_cores(),
             keys: mortise_vcpu::has_pointer_auth(),
-            vttbr: kept.vttbr.load(SeqCst),
+            vttbr: vm_record.vttbr.load(SeqCst),
             vcpu,
         };
-        must(check_control(&control(), &holds));
+        must(check_control(&control(), &expected));
 
         let (lists, count) = list_registers();
         let lists = lists.get(..count).unwrap_or(&lists);
         let memory = memory(vm, vcpu);
-        must(check_alone(lists, &owned(core, vm, &memory)));
-        must(check_with(lists, &memory));
-        if let Some(came) = self.over(core)
-            && came.who == (vm.index(), vcpu)
-            && came.writers == Some(kept.begun.load(SeqCst))
+        must(check_list_registers(lists, &owned(core, vm, &memory)));
+        must(check_consistency(lists, &memory));
+        if let Some(record) = self.end_exit(core)
+            && record.vcpu == (vm.index(), vcpu)
+            && record.writers == Some(vm_record.begun.load(SeqCst))
         {
-            must(came.was.becomes(lists, &memory));
+            must(record.irqs.check_successor(lists, &memory));
         }
 
         if vm.is_resident() && vm.uses_shared_tables() {
             let stage2 = Stage2 {
-                root: holds.vttbr & 0xffff_ffff_f000,
+                root: expected.vttbr & 0xffff_ffff_f000,
                 tables: (layout::rodata_end() as u64, layout::image_end() as u64),
                 read: entry,
             };
             let grants = grants(description);
-            let mut cursor = kept.cursor.lock();
-            must(stage2.walk(&mut cursor, WALK, first(&grants)));
+            let mut cursor = vm_record.cursor.lock();
+            must(stage2.walk(&mut cursor, WALK_ENTRIES, slice(&grants)));
         }
-        MORTISE_GHOST_LOOKS.fetch_add(1, SeqCst);
+        MORTISE_GHOST_CHECKS.fetch_add(1, SeqCst);
     }
 }

@@ -1,4 +1,4 @@
-//! The specification against the real controller and the real tables, and against what is planted.
+//! The rules against the real virtual GIC and real translation tables, and against planted violations.
 
 mod controller;
 mod planted;

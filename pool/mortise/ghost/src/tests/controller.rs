@@ -1,4 +1,4 @@
-//! Random histories of the real virtual controller, with a look at each entry of a guest.
+//! Random histories of the real virtual GIC, with a check at each guest entry.
 
 use crate::*;
 use mortise_vgic::{
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 pub const VCPUS: usize = 2;
 pub const TIMER: u32 = 27;
-/// Backed by hardware, and by none.
+/// Interrupts that are backed by hardware, and that are not.
 pub const DEVICE: u32 = 40;
 pub const PORT: u32 = 33;
 pub const DOORBELL: u32 = 64;
@@ -21,11 +21,11 @@ pub struct Port {
     pub ends: usize,
     template: ListRegister,
     maintenance: Maintenance,
-    /// Interrupts of the hardware's that are active in the physical controller.
+    /// Interrupts that are active in the physical GIC.
     active: Vec<u32>,
 }
 
-/// A core during a call, and whom it kicked.
+/// A core during a call, and the vCPUs it kicked.
 struct Here<'a> {
     port: &'a mut Port,
     me: usize,
@@ -66,11 +66,11 @@ impl PhysicalGic for Here<'_> {
     }
 }
 
-/// A VM of two virtual CPUs, and its guest.
+/// A VM of two vCPUs, and its guest.
 pub struct Machine {
     pub vgic: VirtualGic<8, 8>,
     pub ports: Vec<Port>,
-    pub owned: Owned,
+    pub owned: OwnedIrqs,
     kicked: [bool; VCPUS],
 }
 
@@ -84,7 +84,7 @@ impl Machine {
         [PORT, DOORBELL]
             .into_iter()
             .for_each(|intid| vgic.add_virtual(intid).unwrap());
-        let mut owned = Owned::default();
+        let mut owned = OwnedIrqs::default();
         [TIMER, DEVICE]
             .into_iter()
             .for_each(|intid| owned.add_hardware(intid));
@@ -129,26 +129,26 @@ impl Machine {
         std::array::from_fn(|row| self.vgic.view(vcpu, row))
     }
 
-    /// What a guest that comes or goes has.
-    pub fn check(&self, vcpu: usize) -> Result<(), Broken> {
+    /// The abstract state at an exit or guest entry.
+    pub fn check(&self, vcpu: usize) -> Result<(), Violation> {
         let lists = &self.ports[vcpu].lists;
-        check_alone(lists, &self.owned)?;
-        check_with(lists, &self.memory(vcpu))
+        check_list_registers(lists, &self.owned)?;
+        check_consistency(lists, &self.memory(vcpu))
     }
 
-    pub fn state(&self, vcpu: usize) -> Abstract {
+    pub fn state(&self, vcpu: usize) -> IrqState {
         let port = &self.ports[vcpu];
-        Abstract::of(&port.lists, &self.memory(vcpu), port.ends != 0)
+        IrqState::of(&port.lists, &self.memory(vcpu), port.ends != 0)
     }
 
-    /// An exit of `vcpu`, from the look at its beginning to that at its end.
+    /// An exit of `vcpu`, with the checks at exit and guest entry.
     fn exit(
         &mut self,
         vcpu: usize,
         writes: bool,
         act: impl FnOnce(&mut VirtualGic<8, 8>, &mut Here<'_>),
     ) {
-        check_alone(&self.ports[vcpu].lists, &self.owned).unwrap();
+        check_list_registers(&self.ports[vcpu].lists, &self.owned).unwrap();
         let was = self.state(vcpu);
         let (mut templates, mut inactive) = ([None; VCPUS], Vec::new());
         let mut here = Here {
@@ -166,7 +166,8 @@ impl Machine {
         self.check(vcpu).unwrap();
         if !writes {
             let memory = self.memory(vcpu);
-            was.becomes(&self.ports[vcpu].lists, &memory).unwrap();
+            was.check_successor(&self.ports[vcpu].lists, &memory)
+                .unwrap();
         }
     }
 
@@ -197,7 +198,7 @@ impl Machine {
         });
     }
 
-    /// The line of the serial port, which a guest's access lowers.
+    /// The line of the serial port, which an access of the guest lowers.
     fn line(&mut self, vcpu: usize, high: bool) {
         self.exit(vcpu, !high, |vgic, here| {
             vgic.set_line(vcpu, PORT, high, here);
@@ -214,7 +215,8 @@ impl Machine {
         });
     }
 
-    /// The hardware's interrupt comes, if it is not active; the vectors list the timer's where they can.
+    /// A physical interrupt is signalled if it is not active; the vectors inject that of the timer if they
+    /// can.
     fn raise(&mut self, vcpu: usize, intid: u32) {
         if self.ports.iter().any(|port| port.active.contains(&intid)) {
             return;
@@ -230,7 +232,7 @@ impl Machine {
         });
     }
 
-    /// The guest takes the most urgent interrupt in its list registers.
+    /// The guest acknowledges the most urgent interrupt in its list registers.
     pub fn acknowledge(&mut self, vcpu: usize) -> Option<u32> {
         let port = &mut self.ports[vcpu];
         let running = port.running.last().map_or(0x100, |&(_, p)| u16::from(p));
@@ -246,7 +248,7 @@ impl Machine {
         Some(list.intid())
     }
 
-    /// It ends what it took last.
+    /// The guest ends the interrupt that it acknowledged last.
     fn end(&mut self, vcpu: usize) {
         let port = &mut self.ports[vcpu];
         let Some((intid, _)) = port.running.pop() else {

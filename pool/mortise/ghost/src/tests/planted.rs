@@ -1,10 +1,10 @@
-//! Wrong list registers are found, each by its rule.
+//! Planted errors in list registers, each found by its rule.
 
 use super::controller::{DEVICE, DOORBELL, Machine, TIMER};
 use crate::*;
 use mortise_vgic::State;
 
-/// With SGI 3 and the doorbell taken by nobody yet, in list registers of the first virtual CPU.
+/// A machine with two pending SGIs in list registers of the first vCPU.
 fn busy() -> Machine {
     let mut machine = Machine::new(4);
     machine.sgi(0, 3, 1);
@@ -28,8 +28,8 @@ fn free(machine: &Machine) -> usize {
         .unwrap()
 }
 
-/// With this in a list register that was free.
-fn with(list: ListRegister) -> Result<(), Broken> {
+/// Checks a machine with this value in a free list register.
+fn with(list: ListRegister) -> Result<(), Violation> {
     let mut machine = busy();
     let index = free(&machine);
     machine.ports[0].lists[index] = list;
@@ -49,8 +49,11 @@ fn an_interrupt_that_the_vm_does_not_own_is_found() {
         pending(1019),
         pending(8192),
     ] {
-        let broken = with(list).unwrap_err();
-        assert!(matches!(broken, Broken::Foreign { .. }), "{broken}");
+        let violation = with(list).unwrap_err();
+        assert!(
+            matches!(violation, Violation::Foreign { .. }),
+            "{violation}"
+        );
     }
     let said = with(pending(45).with_hardware(45)).unwrap_err().to_string();
     assert!(
@@ -70,15 +73,21 @@ fn a_binding_to_hardware_that_is_not_the_interrupts_own_is_found() {
         both,
     ];
     for list in wrong {
-        let broken = with(list).unwrap_err();
-        assert!(matches!(broken, Broken::Binding { .. }), "{broken}");
+        let violation = with(list).unwrap_err();
+        assert!(
+            matches!(violation, Violation::Binding { .. }),
+            "{violation}"
+        );
     }
 }
 
 #[test]
 fn an_interrupt_in_two_list_registers_is_found() {
-    let broken = with(pending(3)).unwrap_err();
-    assert!(matches!(broken, Broken::Twice { intid: 3, .. }), "{broken}");
+    let violation = with(pending(3)).unwrap_err();
+    assert!(
+        matches!(violation, Violation::Duplicate { intid: 3, .. }),
+        "{violation}"
+    );
 }
 
 #[test]
@@ -86,19 +95,25 @@ fn an_interrupt_that_fell_out_of_its_list_register_is_found() {
     let mut machine = busy();
     let (place, was) = (place_of(&machine, 3), machine.state(0));
     machine.ports[0].lists[place] = ListRegister::EMPTY;
-    assert_eq!(machine.check(0), Err(Broken::Nowhere { intid: 3 }));
+    assert_eq!(machine.check(0), Err(Violation::Missing { intid: 3 }));
     let memory = machine.memory(0);
-    let lost = Broken::Lost {
+    let lost = Violation::Lost {
         intid: 3,
         active: false,
     };
-    assert_eq!(was.becomes(&machine.ports[0].lists, &memory), Err(lost));
+    assert_eq!(
+        was.check_successor(&machine.ports[0].lists, &memory),
+        Err(lost)
+    );
 }
 
 #[test]
 fn an_interrupt_of_which_the_controller_does_not_know_is_found() {
-    let broken = with(pending(7)).unwrap_err();
-    assert!(matches!(broken, Broken::Unknown { .. }), "{broken}");
+    let violation = with(pending(7)).unwrap_err();
+    assert!(
+        matches!(violation, Violation::Unknown { .. }),
+        "{violation}"
+    );
 }
 
 #[test]
@@ -114,11 +129,14 @@ fn an_active_interrupt_that_mortise_ended_is_found() {
         .map_or(0, |_| place_of(&machine, taken));
     machine.ports[0].lists[place] = pending(taken).with_state(State::Invalid);
     let memory = machine.memory(0);
-    let lost = Broken::Lost {
+    let lost = Violation::Lost {
         intid: taken,
         active: true,
     };
-    assert_eq!(was.becomes(&machine.ports[0].lists, &memory), Err(lost));
+    assert_eq!(
+        was.check_successor(&machine.ports[0].lists, &memory),
+        Err(lost)
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Control registers: Mortise's own constants agree, and any other bit is found.
+//! Control registers: the constants of Mortise pass, and every other bit is a violation.
 
 use crate::*;
 use mortise_vcpu::{InterruptMode, Traps, vmpidr};
 
-fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Holds) {
+fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Expected) {
     let traps = Traps {
         interrupts: if shared {
             InterruptMode::Shared
@@ -27,7 +27,7 @@ fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Holds) {
         sre: 7,
         ich_hcr: u64::from(shared),
     };
-    let of = Holds {
+    let of = Expected {
         shared,
         trap_wait,
         core_shared,
@@ -43,7 +43,7 @@ fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Holds) {
 fn what_mortise_sets_is_what_is_asked_for() {
     for bits in 0..8 {
         let (is, of) = sound(bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
-        // Nobody has a direct VM on a shared core.
+        // No VM with direct interrupts runs on a shared core.
         if of.shared || !of.core_shared {
             assert_eq!(check_control(&is, &of), Ok(()), "{of:?}");
         }
@@ -77,7 +77,7 @@ fn each_wrong_bit_of_traps_and_of_the_stage_2_root_is_found() {
             (cptr, "CPTR_EL2"),
         ] {
             let found = check_control(&wrong, &of).unwrap_err();
-            assert!(matches!(found, Broken::Control { register, .. } if register == name));
+            assert!(matches!(found, Violation::Control { register, .. } if register == name));
         }
     }
     for wrong in [

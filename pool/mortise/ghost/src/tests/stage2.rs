@@ -1,4 +1,4 @@
-//! The walk through tables as `core_paging` makes them, and through tables with a foreign page.
+//! Walks of tables made by `core_paging`, and of tables with a foreign page.
 
 use crate::*;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = 0x1000;
 
-/// The rights of a grant, as tables are made.
+/// The access rights of a grant for `core_paging`.
 fn access(rights: Rights) -> Access {
     match rights {
         Rights::Own => Access::Full,
@@ -58,10 +58,10 @@ fn map(grants: &[Grant]) -> GuestMap {
 }
 
 /// Walks through all of it, in pieces of so many entries.
-fn walk(root: u64, piece: usize, grants: &[Grant]) -> Result<usize, Broken> {
+fn walk(root: u64, piece: usize, grants: &[Grant]) -> Result<usize, Violation> {
     let seen = core::cell::Cell::new(0);
     let read = |table: u64, index: u64| {
-        // SAFETY: tables of a map that stays, whose entries are atomic words.
+        // SAFETY: the tables belong to a leaked map, and entries are atomic words.
         let value = unsafe { &*((table + 8 * index) as *const AtomicU64) }.load(Relaxed);
         seen.set(seen.get() + usize::from(value & 1 != 0));
         value
@@ -75,7 +75,7 @@ fn walk(root: u64, piece: usize, grants: &[Grant]) -> Result<usize, Broken> {
     loop {
         let before = cursor;
         stage2.walk(&mut cursor, piece, grants)?;
-        // It has come by the end of 512 GiB.
+        // The cursor has wrapped at 512 GiB.
         if cursor <= before {
             return Ok(seen.get());
         }
@@ -92,12 +92,12 @@ fn a_walk_in_pieces_sees_every_entry() {
     for piece in [5, 64, 4096] {
         assert!(walk(root, piece, &grants).unwrap() >= leaves, "{piece}");
     }
-    // Each single leaf is looked at: without its grant it is found.
+    // Each leaf is checked: without its grant it is a violation.
     for left_out in 0..grants.len() {
         let mut fewer = grants.clone();
         fewer.remove(left_out);
-        let broken = walk(root, 64, &fewer).unwrap_err();
-        assert!(matches!(broken, Broken::Reach { .. }), "{broken}");
+        let violation = walk(root, 64, &fewer).unwrap_err();
+        assert!(matches!(violation, Violation::Reach { .. }), "{violation}");
     }
 }
 
@@ -114,11 +114,11 @@ fn a_foreign_page_is_found_wherever_it_is() {
             };
             planted.push(grant(pages.ipa + page * PAGE, pa, PAGE, pages.rights));
         }
-        let broken = walk(map(&planted).root() as u64, 64, &usual()).unwrap_err();
+        let violation = walk(map(&planted).root() as u64, 64, &usual()).unwrap_err();
         let ipa = pages.ipa + index * PAGE;
         assert!(
-            matches!(broken, Broken::Reach { ipa: found, .. } if found == ipa),
-            "{broken}"
+            matches!(violation, Violation::Reach { ipa: found, .. } if found == ipa),
+            "{violation}"
         );
     }
 }
@@ -151,7 +151,7 @@ fn a_table_that_is_elsewhere_is_found() {
     let root = map.root() as u64;
     let read = |table: u64, index: u64| {
         assert_eq!(table, root, "it is not read");
-        // SAFETY: the root of a map that stays.
+        // SAFETY: the root of a map that is never freed.
         unsafe { &*((table + 8 * index) as *const AtomicU64) }.load(Relaxed)
     };
     let stage2 = Stage2 {
@@ -159,10 +159,10 @@ fn a_table_that_is_elsewhere_is_found() {
         tables: (root, root + PAGE),
         read,
     };
-    let broken = stage2
+    let violation = stage2
         .walk(&mut Cursor::default(), 512, &grants)
         .unwrap_err();
-    assert!(matches!(broken, Broken::Table { .. }), "{broken}");
+    assert!(matches!(violation, Violation::Table { .. }), "{violation}");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn memory_of_two_owners_is_found() {
         PAGE,
         Rights::Shared { writable: true },
     )];
-    assert_eq!(check_owners(&one, &shared), Ok(()));
+    assert_eq!(check_exclusive(&one, &shared), Ok(()));
     let theirs = [grant(
         0,
         0x58ff_f000,
@@ -189,7 +189,10 @@ fn memory_of_two_owners_is_found() {
         Rights::Shared { writable: false },
     )];
     let page = 0x58ff_f000;
-    assert_eq!(check_owners(&one, &theirs), Err(Broken::Owners { page }));
+    assert_eq!(
+        check_exclusive(&one, &theirs),
+        Err(Violation::SharedPage { page })
+    );
 }
 
 proptest! {

@@ -1,34 +1,34 @@
-//! List registers, and what the virtual controller's memory says of them.
+//! Rules for list registers, alone and with the state of the virtual GIC in memory.
 
-use crate::Broken;
+use crate::Violation;
 use mortise_vgic::{ListRegister, View};
 
-/// Rows of 32 interrupts: the private ones of a virtual CPU, and INTID 32 to 287.
+/// Rows of 32 interrupts: the private ones of a vCPU, and INTID 32 to 287.
 pub const ROWS: usize = 9;
 
-/// List registers that there can be.
+/// Maximum number of list registers.
 pub const LISTS: usize = 16;
 
 /// Bits of 32 interrupts each.
 pub type Rows = [u32; ROWS];
 
-/// Whose interrupts are which: what hardware backs is as the manifest says, not as the controller does.
+/// Interrupts that a VM owns. Those backed by hardware are taken from the manifest, not from the virtual GIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Owned {
+pub struct OwnedIrqs {
     /// Backed by hardware.
     pub hardware: Rows,
-    /// Of no hardware: SGIs, and what emulated devices and channels raise.
+    /// Not backed by hardware: SGIs, and those of emulated devices and channels.
     pub software: Rows,
 }
 
-impl Owned {
-    /// Adds one that hardware backs.
+impl OwnedIrqs {
+    /// Adds an interrupt backed by hardware.
     pub fn add_hardware(&mut self, intid: u32) {
         set(&mut self.hardware, intid);
     }
 }
 
-/// Sets the bit of an interrupt, if there is one.
+/// Sets the bit of an interrupt, if it has one.
 fn set(rows: &mut Rows, intid: u32) {
     if let Some(row) = rows.get_mut((intid / 32) as usize) {
         *row |= 1 << (intid % 32);
@@ -41,35 +41,35 @@ fn has(rows: &Rows, intid: u32) -> bool {
     row.is_some_and(|row| row >> (intid % 32) & 1 != 0)
 }
 
-/// The list registers of a core that say something, with their numbers.
+/// The list registers that are not free, with their indices.
 fn used(lists: &[ListRegister]) -> impl Iterator<Item = (usize, ListRegister)> {
     let lists = lists.iter().copied().enumerate();
     lists.filter(|(_, list)| !list.is_free())
 }
 
-/// What holds of list registers by themselves, at any time: each interrupt is the VM's, bound to
-/// hardware if that backs it and to none other, and in one of them (IHI 0069, 12.4.6).
+/// Checks list registers alone, at any time: the VM owns each interrupt, which is bound to its own physical
+/// interrupt if and only if it is backed by hardware, and is in one list register only (IHI 0069, 12.4.6).
 ///
 /// # Errors
 ///
-/// What is wrong first.
-pub fn check_alone(lists: &[ListRegister], owned: &Owned) -> Result<(), Broken> {
+/// The first violation.
+pub fn check_list_registers(lists: &[ListRegister], owned: &OwnedIrqs) -> Result<(), Violation> {
     let mut seen = [0; ROWS];
     for (index, list) in used(lists) {
         let (intid, found) = (list.intid(), (index, list.bits()));
         let (hard, soft) = (has(&owned.hardware, intid), has(&owned.software, intid));
         if !hard && !soft {
-            return Err(Broken::Foreign { list: found });
+            return Err(Violation::Foreign { list: found });
         }
         let bound = list.is_hardware();
         let both = list.is_pending() && list.is_active();
         if bound != hard || bound && (list.physical_intid() != intid || both) {
-            return Err(Broken::Binding { list: found });
+            return Err(Violation::Binding { list: found });
         }
         if has(&seen, intid) {
             let first = used(lists).find(|(_, other)| other.intid() == intid);
             let first = first.map_or(index, |(first, _)| first);
-            return Err(Broken::Twice {
+            return Err(Violation::Duplicate {
                 intid,
                 lists: (first, index),
             });
@@ -79,49 +79,50 @@ pub fn check_alone(lists: &[ListRegister], owned: &Owned) -> Result<(), Broken> 
     Ok(())
 }
 
-/// What holds between list registers and memory whenever a guest goes on: what memory says to be in
-/// them is there, and what is there and not the hardware's memory knows.
+/// Checks list registers against memory, at guest entry: interrupts that are listed in memory are in a list
+/// register, and those in a list register are listed unless they are backed by hardware.
 ///
 /// # Errors
 ///
-/// What is wrong first.
-pub fn check_with(lists: &[ListRegister], memory: &[View; ROWS]) -> Result<(), Broken> {
+/// The first violation.
+pub fn check_consistency(lists: &[ListRegister], memory: &[View; ROWS]) -> Result<(), Violation> {
     let mut there = [0; ROWS];
-    // What is ended stays until somebody looks: it is not lost.
+    // An ended interrupt stays in its list register until the next refresh: it is not lost.
     let filled = lists.iter().filter(|&&list| list != ListRegister::EMPTY);
     filled.for_each(|list| set(&mut there, list.intid()));
     for (row, (view, there)) in memory.iter().zip(there).enumerate() {
         let lost = view.held & !there;
         if lost != 0 {
             let intid = row as u32 * 32 + lost.trailing_zeros();
-            return Err(Broken::Nowhere { intid });
+            return Err(Violation::Missing { intid });
         }
     }
     for (index, list) in used(lists) {
         let view = memory.get((list.intid() / 32) as usize);
         let bit = 1 << (list.intid() % 32);
-        // Hardware's may have come by a template, or be another's by now.
+        // An interrupt backed by hardware may have been injected by a template, or have another target by
+        // now.
         if view.is_some_and(|view| view.held & bit == 0 && view.hardware & bit == 0) {
             let list = (index, list.bits());
-            return Err(Broken::Unknown { list });
+            return Err(Violation::Unknown { list });
         }
     }
     Ok(())
 }
 
-/// The abstract state of a virtual CPU's interrupts, as far as nobody else may end it: inactive,
-/// pending, active, or both.
+/// Abstract state of the interrupts of a vCPU that no other vCPU can end: inactive, pending, active, or
+/// both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Abstract {
-    /// Of its private interrupts, those that are to be taken.
+pub struct IrqState {
+    /// Pending private interrupts.
     pub pending: u32,
-    /// Those that it took and has not ended; of shared ones what no hardware backs.
+    /// Active interrupts; shared ones only if not backed by hardware.
     pub active: Rows,
 }
 
-impl Abstract {
-    /// What list registers and memory come to. With `ends` it ended interrupts that are in no list
-    /// register, of which memory does not know yet: nobody can say which is active.
+impl IrqState {
+    /// The state in list registers and memory. With `ends`, the guest ended interrupts that are in no list
+    /// register, which memory does not reflect yet: the active ones are unknown.
     #[must_use]
     pub fn of(lists: &[ListRegister], memory: &[View; ROWS], ends: bool) -> Self {
         let (mut pending, mut active) = ([0; ROWS], [0; ROWS]);
@@ -134,7 +135,7 @@ impl Abstract {
             }
         }
         let [private, ..] = memory;
-        // A level that fell while it was listed is pending no more.
+        // A level that fell while listed is not pending any more.
         let firm = private.from_latch | private.level | !private.listed;
         let rows = memory.iter().zip(&mut active).enumerate();
         rows.for_each(|(row, (view, active))| {
@@ -155,17 +156,21 @@ impl Abstract {
         }
     }
 
-    /// Whether nothing is lost on the way to `after`, from an exit at which nobody wrote to the
-    /// controller: what was active is so or, if hardware raised it anew, pending; what was pending is
-    /// pending or active.
+    /// Checks that no interrupt is lost from this state to the one in `lists` and `memory`, over an exit
+    /// without a write to the virtual GIC: an active interrupt is active or, if hardware signalled it again,
+    /// pending; a pending one is pending or active.
     ///
     /// # Errors
     ///
-    /// The first that is.
-    pub fn becomes(&self, lists: &[ListRegister], memory: &[View; ROWS]) -> Result<(), Broken> {
+    /// The first lost interrupt.
+    pub fn check_successor(
+        &self,
+        lists: &[ListRegister],
+        memory: &[View; ROWS],
+    ) -> Result<(), Violation> {
         let after = Self::of(lists, memory, false);
         for (row, (was, view)) in self.active.iter().zip(memory).enumerate() {
-            // What went back to memory from a list register is active there.
+            // An interrupt saved from a list register is active in memory.
             let is = after.active.get(row).copied().unwrap_or(0) | view.active & !view.held;
             let again = if row == 0 {
                 after.pending & view.hardware
@@ -175,7 +180,7 @@ impl Abstract {
             let lost = was & !is & !again;
             if lost != 0 {
                 let intid = row as u32 * 32 + lost.trailing_zeros();
-                return Err(Broken::Lost {
+                return Err(Violation::Lost {
                     intid,
                     active: true,
                 });
@@ -184,7 +189,7 @@ impl Abstract {
         let [active, ..] = after.active;
         match self.pending & !after.pending & !active {
             0 => Ok(()),
-            lost => Err(Broken::Lost {
+            lost => Err(Violation::Lost {
                 intid: lost.trailing_zeros(),
                 active: false,
             }),

@@ -1,31 +1,31 @@
-//! Which frames a stage 2 may reach, and a walk through it in pieces.
+//! Rules for stage 2: granted memory, and an incremental walk of the tables.
 
-use crate::Broken;
+use crate::Violation;
 
-/// What a VM has: where it sees it, where it is, how much, and with which rights.
+/// Memory granted to a VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
-    /// First byte as the VM sees it.
+    /// IPA of the first byte.
     pub ipa: u64,
-    /// First byte where it is.
+    /// PA of the first byte.
     pub pa: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// With which rights.
+    /// Access rights.
     pub rights: Rights,
 }
 
-/// Rights to a grant.
+/// Access rights to a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Memory of its own: read, written, executed.
+    /// Private memory: read, write, execute.
     Own,
-    /// Shared memory, never executed.
+    /// Shared memory, not executable.
     Shared {
-        /// Whether it may be written.
+        /// Whether it is writable.
         writable: bool,
     },
-    /// Registers of a device, never executed, never cached.
+    /// Registers of a device, not executable, not cacheable.
     Device,
 }
 
@@ -37,8 +37,8 @@ const VALID: u64 = 1;
 const TABLE: u64 = 2;
 
 impl Rights {
-    /// Whether a leaf gives no more than that: S2AP in bits 7:6, XN in 54:53, MemAttr in 5:2 (Arm ARM,
-    /// D8.5).
+    /// Whether a leaf grants no more than these rights: S2AP in bits 7:6, XN in 54:53, MemAttr in 5:2 (Arm
+    /// ARM, D8.5).
     const fn allow(self, leaf: u64) -> bool {
         let (write, never) = (leaf >> 7 & 1 != 0, leaf >> 53 & 3 == 2);
         let device = leaf >> 4 & 3 == 0;
@@ -50,22 +50,22 @@ impl Rights {
     }
 }
 
-/// Bytes that an entry of a level maps: 1 GiB, 2 MiB, 4 KiB.
+/// Size mapped by an entry of a level: 1 GiB, 2 MiB, 4 KiB.
 const fn grain(level: u32) -> u64 {
     PAGE << (9 * (3 - level))
 }
 
-/// Where a walk through one stage 2 has come to: the address whose entry is next.
+/// Position of a walk of one stage 2: the IPA of the next entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Cursor(u64);
 
 impl Cursor {
-    /// At the beginning.
+    /// The start.
     pub const START: Self = Self(0);
 }
 
 impl Grant {
-    /// Nothing.
+    /// An empty grant.
     pub const NONE: Self = Self {
         ipa: 0,
         pa: 0,
@@ -74,29 +74,29 @@ impl Grant {
     };
 }
 
-/// The stage 2 of one VM: its root, and where its other tables may be.
+/// The stage 2 of one VM.
 pub struct Stage2<R> {
     /// The root table.
     pub root: u64,
-    /// First byte of the tables, and first behind.
+    /// Address range of all other tables: first byte, and first byte behind.
     pub tables: (u64, u64),
-    /// Reads an entry of a table, which is one of those.
+    /// Reads an entry of one of these tables.
     pub read: R,
 }
 
 impl<R: Fn(u64, u64) -> u64> Stage2<R> {
-    /// Looks at so many entries from `cursor` on, which it moves; at the end it begins again. What is not
-    /// valid leads nowhere.
+    /// Checks `entries` entries from `cursor` on and advances it; at the end it wraps around. Invalid entries
+    /// map nothing.
     ///
     /// # Errors
     ///
-    /// The first leaf that leads to what the VM does not have, or table that is none.
+    /// The first leaf that maps memory not granted to the VM, or table outside `tables`.
     pub fn walk(
         &self,
         cursor: &mut Cursor,
         entries: usize,
         grants: &[Grant],
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Violation> {
         let (mut table, mut level) = (self.root, 1);
         for _ in 0..entries {
             let ipa = cursor.0;
@@ -107,7 +107,7 @@ impl<R: Fn(u64, u64) -> u64> Stage2<R> {
                 let next = entry & ADDRESS;
                 if next < self.tables.0 || next >= self.tables.1 {
                     let descriptor = entry;
-                    return Err(Broken::Table { ipa, descriptor });
+                    return Err(Violation::Table { ipa, descriptor });
                 }
                 (table, level) = (next, level + 1);
                 continue;
@@ -115,7 +115,7 @@ impl<R: Fn(u64, u64) -> u64> Stage2<R> {
                 self.leaf(ipa & !(grain(level) - 1), level, entry, grants)?;
                 self.step(cursor, level);
             }
-            // Behind the last entry of a table the way is from the root.
+            // After the last entry of a table, restart from the root.
             if cursor.0.is_multiple_of(grain(level) * ENTRIES) {
                 (table, level) = (self.root, 1);
             }
@@ -128,7 +128,7 @@ impl<R: Fn(u64, u64) -> u64> Stage2<R> {
         cursor.0 = next % (grain(1) * ENTRIES);
     }
 
-    fn leaf(&self, ipa: u64, level: u32, leaf: u64, grants: &[Grant]) -> Result<(), Broken> {
+    fn leaf(&self, ipa: u64, level: u32, leaf: u64, grants: &[Grant]) -> Result<(), Violation> {
         let (pa, size) = (leaf & ADDRESS & !(grain(level) - 1), grain(level));
         let has = |grant: &&Grant| {
             ipa >= grant.ipa
@@ -137,7 +137,7 @@ impl<R: Fn(u64, u64) -> u64> Stage2<R> {
         };
         match grants.iter().find(has) {
             Some(grant) if grant.rights.allow(leaf) && (level < 3 || leaf & TABLE != 0) => Ok(()),
-            _ => Err(Broken::Reach {
+            _ => Err(Violation::Reach {
                 ipa,
                 descriptor: leaf,
             }),
@@ -145,17 +145,17 @@ impl<R: Fn(u64, u64) -> u64> Stage2<R> {
     }
 }
 
-/// Whether the own memory of nobody is reached by another: each page of RAM has one owner.
+/// Checks that private memory of one VM is not granted to another: each page of RAM has one owner.
 ///
 /// # Errors
 ///
-/// The first page that has two.
-pub fn check_owners(one: &[Grant], other: &[Grant]) -> Result<(), Broken> {
+/// The first page with two owners.
+pub fn check_exclusive(one: &[Grant], other: &[Grant]) -> Result<(), Violation> {
     for own in one.iter().filter(|grant| grant.rights == Rights::Own) {
         for theirs in other {
             let page = own.pa.max(theirs.pa);
             if page < (own.pa + own.size).min(theirs.pa + theirs.size) {
-                return Err(Broken::Owners { page });
+                return Err(Violation::SharedPage { page });
             }
         }
     }

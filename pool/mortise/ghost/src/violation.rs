@@ -1,78 +1,77 @@
-//! What is wrong, in one line.
+//! Violations of a rule, with their one-line messages.
 
 use core::fmt;
 
-/// A rule that does not hold, and what was found.
+/// A violated rule, and what was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Broken {
-    /// A control register is not as the table of registers has it for this virtual CPU.
+pub enum Violation {
+    /// A control register differs from its value in the register table.
     Control {
         /// Its name.
         register: &'static str,
-        /// What it holds.
+        /// Its value.
         found: u64,
-        /// What it must hold.
+        /// Its expected value.
         expected: u64,
     },
     /// A list register holds an interrupt that the VM does not own.
     Foreign {
-        /// The list register, and what it holds.
+        /// The list register and its value.
         list: (usize, u64),
     },
-    /// A list register is bound to hardware and its interrupt is not, or the other way round, or to
-    /// another physical interrupt, or pending and active at once.
+    /// A list register is bound to hardware although its interrupt is not, or vice versa, or is bound to another
+    /// physical interrupt, or is pending and active at once.
     Binding {
-        /// The list register, and what it holds.
+        /// The list register and its value.
         list: (usize, u64),
     },
     /// An interrupt is in two list registers.
-    Twice {
+    Duplicate {
         /// The interrupt.
         intid: u32,
         /// The list registers.
         lists: (usize, usize),
     },
-    /// The virtual controller has an interrupt in a list register of this virtual CPU, and there it is
-    /// not: it is lost.
-    Nowhere {
+    /// An interrupt that is listed for this vCPU is in no list register: it is lost.
+    Missing {
         /// The interrupt.
         intid: u32,
     },
-    /// An interrupt that no hardware backs is in a list register without the controller's knowing.
+    /// An interrupt not backed by hardware is in a list register but not listed in memory.
     Unknown {
-        /// The list register, and what it holds.
+        /// The list register and its value.
         list: (usize, u64),
     },
-    /// An interrupt was pending or active when the guest came, and is neither when it goes on, though
-    /// nobody wrote to the controller.
+    /// An interrupt that was pending or active at the exit is neither at guest entry, without a write to the
+    /// virtual GIC.
     Lost {
         /// The interrupt.
         intid: u32,
         /// Whether it was active.
         active: bool,
     },
-    /// Stage 2 leads to what the VM does not have, or with rights that it does not have there.
+    /// Stage 2 maps memory that the VM does not have, or with rights that it does not have.
     Reach {
-        /// Where the VM sees it.
+        /// Its IPA.
         ipa: u64,
         /// The descriptor.
         descriptor: u64,
     },
-    /// A table of stage 2 is not among the tables of Mortise's.
+    /// A stage 2 table is outside the tables of Mortise.
     Table {
-        /// Where the VM sees what it translates.
+        /// The IPA that it translates.
         ipa: u64,
         /// The descriptor.
         descriptor: u64,
     },
-    /// A page of RAM is the own memory of two.
-    Owners {
+    /// A page of RAM that is private to one VM is mapped by another.
+    SharedPage {
         /// The page.
         page: u64,
     },
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Control {
@@ -97,14 +96,14 @@ impl fmt::Display for Broken {
                 "rule binding: list register {index} is {value:#x}, not as hardware backs INTID {}",
                 value as u32
             ),
-            Self::Twice {
+            Self::Duplicate {
                 intid,
                 lists: (one, two),
             } => write!(
                 f,
                 "rule once: INTID {intid} is in list registers {one} and {two}"
             ),
-            Self::Nowhere { intid } => write!(
+            Self::Missing { intid } => write!(
                 f,
                 "rule listed: INTID {intid} is to be in a list register and is in none"
             ),
@@ -116,7 +115,7 @@ impl fmt::Display for Broken {
             ),
             Self::Lost { intid, active } => write!(
                 f,
-                "rule kept: INTID {intid} was {} and is gone",
+                "rule vm_record: INTID {intid} was {} and is gone",
                 if active { "active" } else { "pending" }
             ),
             Self::Reach { ipa, descriptor } => write!(
@@ -127,7 +126,9 @@ impl fmt::Display for Broken {
                 f,
                 "rule table: stage 2 has {descriptor:#x} at {ipa:#x}, which is no table of its own"
             ),
-            Self::Owners { page } => write!(f, "rule owner: the page {page:#x} is another's too"),
+            Self::SharedPage { page } => {
+                write!(f, "rule owner: the page {page:#x} is another's too")
+            }
         }
     }
 }
