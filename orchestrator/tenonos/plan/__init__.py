@@ -1,17 +1,17 @@
 """The planner: from an objective in English to a solved, explained composition.
 
-The stages, each in modules of its own and each replaceable:
+The stages, each in separate modules and replaceable:
 
 * *read* the objective into a typed plan (`english`, behind `planner.Planner`);
-* *retrieve* what its function words mean in the pool's own texts (`retrieval`);
+* *retrieve* the meaning of its content words from the pool's texts (`retrieval`);
 * *allocate* CPUs and memory, with a named rule for every default (`allocate`);
-* *analyse* whether tasks are done in time there (`schedule`);
+* *analyse* schedulability of tasks (`schedule`);
 * *solve* each image's Kconfig constraints for the cheapest set (`encode`, `solve`);
 * *compose* the result and write it (`compose`, `write`), and *explain* it (`explain`).
 
-No word of any application field stands in this package. What a word means is written
-in the pool (prompt, help and keywords of its Kconfig symbols); here is only English
-grammar: quantities, relations, negation.
+This package has no vocabulary of any application field. The meaning of words comes from the pool
+(prompt, help and keywords of its Kconfig symbols); this package knows only English grammar:
+quantities, relations, negation.
 """
 
 from __future__ import annotations

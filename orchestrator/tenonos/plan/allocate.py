@@ -1,4 +1,4 @@
-"""Allocation: CPUs and memory for every VM, or which demands stand against it."""
+"""Allocation of CPUs and memory to VMs, or the demands that make it infeasible."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tenonos.system.limits import BLOCK
 SMP = "sched.smp"
 MORTISE = "mortise"
 INTERRUPTS = frozenset(("virt.irq.direct", "virt.irq.shared"))
-"""The two ways in which a VM may have its interrupts: one of them."""
+"""The two interrupt modes of a VM, which exclude each other."""
 FEWER = ": let VMs share a core, or ask for fewer"
-"""How demands for too many cores are mended."""
+"""Remedy for demands for too many cores."""
 WHOLE = "cores-of-the-whole-system"
 
 
 class Infeasible(Exception):
-    """Demands that no allocation meets; the message is the reason in one clause."""
+    """Demands that no allocation satisfies; the message is the reason in one clause."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one VM gets."""
+    """The allocation of one VM."""
 
     cpus: tuple[int, ...]
     memory: int
@@ -35,7 +35,7 @@ class Share:
 
 
 def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
-    """Each VM's CPUs, memory and colours. Real-time VMs have the last CPUs, Linux the first."""
+    """Each VM's CPUs, memory and colours. Real-time VMs get the last CPUs, Linux the first."""
     there, made = templates.apart(guests)
     own = {guest.name for guest in made}
     cpus = _Cpus(there, [item for item in items if item.image not in own], board).run()
@@ -57,7 +57,7 @@ def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> di
 def _of_made(
     made: Sequence[Guest], items: Sequence[Item], given: dict[str, list[int]]
 ) -> dict[str, list[int]]:
-    """The cores of VMs made on demand: those named for them, or else one of who makes them."""
+    """The cores of VMs created on demand: as stated, or else one of their manager's."""
     found = templates.cpus(made, given)
     for guest in made:
         for item in items:
@@ -73,7 +73,7 @@ def _of_made(
 
 
 def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """That no task must work longer than it may."""
+    """Check that no execution time exceeds a deadline or period."""
     for guest in guests:
         low = _least(guest.name, items, ("period", "deadline"))
         work = _most(guest.name, items, "wcet")
@@ -85,7 +85,7 @@ def check_timing(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 
 
 def check_bare(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """That what is wanted without a hypervisor takes none."""
+    """Check that a system without a hypervisor needs none."""
     if not is_bare(items):
         return
     if len(guests) > 1 or any(guest.kind != "tenon" for guest in guests):
@@ -98,21 +98,21 @@ def check_bare(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 
 
 def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """That there are as many VMs as were counted."""
+    """Check the number of VMs against stated counts."""
     for item in items:
         if item.kind == "vms" and item.value != len(guests):
             raise Infeasible(f"{item.value} VMs are asked for, and {len(guests)} named")
 
 
 def check_interrupts(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """That a single VM is not to have its interrupts in both ways."""
+    """Check that no VM has both interrupt modes."""
     asked = {str(item.value) for item in items if item.kind == "capability" and item.stated}
     if len(guests) < 2 and asked >= INTERRUPTS:
         raise Infeasible("a VM has its interrupts either directly or from the hypervisor")
 
 
 def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> None:
-    """That nothing is there that is forbidden, and only one board is named."""
+    """Check prohibitions, and that only one board is named."""
     wanted = {f"guest.{guest.kind}" for guest in guests}
     wanted |= {str(item.value) for item in items if item.kind == "capability"}
     for item in items:
@@ -139,7 +139,8 @@ def _most(image: str | None, items: Sequence[Item], kind: str) -> int | None:
 def _memory(guest: Guest, items: Sequence[Item]) -> int:
     """A VM's memory in blocks of stage 2: a bound is rounded down, an amount up.
 
-    A real-time VM has one at least. What is less bounds what it takes of it: see `bounds`.
+    A real-time VM has one block at least. A smaller bound limits its use of that block: see
+    `bounds`.
     """
     rams = [i for i in items if i.image == guest.name and i.kind == "ram" and i.value]
     amounts = {int(i.value or 0) for i in rams if i.rule != "at-most"}
@@ -190,9 +191,9 @@ class _Cpus:
         return self._place(counts, total)
 
     def _together(self, wanted: dict[str, int | None]) -> dict[str, list[int]]:
-        """The cores of VMs that share them: one unless more are asked for, all from the first on.
+        """The cores of VMs that share them: one unless more are demanded, all from the first on.
 
-        A real-time VM is on the last of them, where Linux starts least.
+        A real-time VM gets the last of them, where Linux runs least.
         """
         stated = [i for i in self.items if i.kind == "cores" and i.image is None]
         pins = {g.name: self._pinned(g) for g in self.guests}
@@ -244,13 +245,13 @@ class _Cpus:
         return next(iter(counts), None) or pins or self._alone(guest) or self._for_smp(guest)
 
     def _alone(self, guest: Guest) -> int | None:
-        """Cores of a real-time VM that has the system to itself: all that were counted for it."""
+        """Cores of a real-time VM alone in the system: the stated number."""
         stated = [i for i in self.items if i.kind == "cores" and i.image is None]
         counted = [int(i.value or 0) for i in stated if i.rule != WHOLE]
         return counted[0] if counted and self.guests == [guest] == self.tenons else None
 
     def _for_smp(self, guest: Guest) -> int | None:
-        """Cores of a VM asked for a scheduler for several and not how many: all, or two."""
+        """Cores of a VM with an SMP scheduler and no stated number: all, or two."""
         asked = any(
             (i.image, i.kind, i.value) == (guest.name, "capability", SMP) for i in self.items
         )

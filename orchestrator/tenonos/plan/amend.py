@@ -1,4 +1,4 @@
-"""Plans amended: small, pure changes to a plan on its way to a composition."""
+"""Pure transformations of a plan during composition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEVERAL = "several-cores-for-a-scheduler-of-several"
 
 
 def reduced(plan: Plan, items: Sequence[Item]) -> tuple[list[Guest], list[Item]]:
-    """The plan with some demands only: a VM nobody asks for any more is gone with all its own."""
+    """The plan with only some demands, without VMs that no demand refers to."""
     guests = plan.guests
     named = {i.image for i in plan.items if i.kind == "capability"}
     wanted = {i.image for i in items if i.kind == "capability" or i.image not in named}
@@ -30,7 +30,7 @@ def named(
     core: Sequence[Item],
     objection: Callable[[Sequence[Guest], Sequence[Item]], str | None],
 ) -> list[Item]:
-    """A core without what only says that a VM exists of which something else is said."""
+    """A conflict core without demands that only state the existence of a VM named by others."""
     kept = list(core)
     for item in core:
         rest = [other for other in kept if other is not item]
@@ -42,7 +42,7 @@ def named(
 
 
 def names_of(apps: Mapping[str, str], pool: Pool) -> dict[str, str]:
-    """Names for real-time VMs: their applications', numbered where several run the same."""
+    """Names for real-time VMs: those of their applications, numbered if several run the same."""
     bases = {old: pool.entries[app].name for old, app in apps.items()}
     used: dict[str, int] = {}
     names = {}
@@ -54,7 +54,7 @@ def names_of(apps: Mapping[str, str], pool: Pool) -> dict[str, str]:
 
 
 def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
-    """The plan with its VMs under new names."""
+    """The plan with renamed VMs."""
 
     def name(old: str | None) -> str | None:
         return None if old is None else names.get(old, old)
@@ -71,7 +71,7 @@ def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
 
 
 def with_apps(plan: Plan, apps: Mapping[str, str], pool: Pool) -> Plan:
-    """The plan with the application of each VM in it for which none was asked."""
+    """The plan with the chosen application of each VM without a stated one."""
     items = list(plan.items)
     for image, app in apps.items():
         own = {app, *pool.entries[app].provides}
@@ -83,7 +83,7 @@ def with_apps(plan: Plan, apps: Mapping[str, str], pool: Pool) -> Plan:
 
 
 def with_cores(plan: Plan, shares: Mapping[str, Share]) -> Plan:
-    """The plan with every core count in it, also those that followed from the others."""
+    """The plan with all core counts, derived ones included."""
     items = []
     for item in plan.items:
         if item.kind == "cores" and item.value is None and item.image:

@@ -1,7 +1,7 @@
-"""Demands on their images, and apart where no single application does all that one VM is to do.
+"""Assignment of demands to images, with additional VMs where one application does not suffice.
 
-An image has one application. "A 1 kHz control loop with a shell" asks for two, and a hypervisor is
-there to keep them apart; without one, or in a single VM, it is a conflict.
+An image has one application. "A 1 kHz control loop with a shell" needs two, in two VMs of a
+hypervisor; without a hypervisor, or in a single VM, it is a conflict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARED = "virt.irq.shared"
 
 
 def placed(plan: Plan, pool: Pool) -> Plan:
-    """The plan with each capability on the image that can have it."""
+    """The plan with each capability assigned to an image that can provide it."""
     plan = templates.marked(_with_linux(plan))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
     items = []
@@ -38,7 +38,7 @@ def placed(plan: Plan, pool: Pool) -> Plan:
             elif item.image is None and tenons:
                 item = item.model_copy(update={"image": tenons[0]})
             elif item.image is None and item.value != CHANNEL:
-                # It takes a LibOS, and none was named: one more VM, for this.
+                # It needs a LibOS, and none was named: add a VM.
                 item = item.model_copy(update={"image": UNNAMED})
                 named = [Guest(name=UNNAMED, kind="tenon"), *named]
                 tenons = [UNNAMED]
@@ -53,7 +53,7 @@ def placed(plan: Plan, pool: Pool) -> Plan:
 
 
 def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]:
-    """The VMs that were counted, where no more is said of any."""
+    """The VMs of a stated count without further demands."""
     said = any(item.image == UNNAMED for item in items)
     if said or any(guest.name != UNNAMED for guest in guests):
         return
@@ -63,7 +63,8 @@ def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]
 
 
 def _with_linux(plan: Plan) -> Plan:
-    """The plan with a Linux for what one does for others, unless one is named or refused."""
+    """The plan with a Linux VM for services that Linux provides to others, unless one is named or
+    excluded."""
     asked = {(item.kind, item.value) for item in plan.items}
     if (
         ("forbid", GUEST_LINUX) in asked
@@ -78,13 +79,13 @@ def _with_linux(plan: Plan) -> Plan:
 
 @dataclass
 class _Group:
-    """Capabilities that one application may have all of."""
+    """Capabilities that a single application may provide together."""
 
     periodic: bool
     items: list[Item] = field(default_factory=list)
 
     def takes(self, item: Item, pool: Pool) -> bool:
-        """Whether some application does this, too."""
+        """Whether some application provides this one too."""
         asked = {pool.symbol(str(i.value)) for i in (*self.items, item)}
         return any(
             pool.is_whole(app, asked) and (pool.tasks(app) or not self.periodic)
@@ -94,7 +95,7 @@ class _Group:
 
 
 def _apart(plan: Plan, pool: Pool) -> Plan:
-    """The plan with one more VM for each further application that one is asked for."""
+    """The plan with an additional VM for each further application of a VM."""
     if is_bare(plan.items):
         return plan
     guests, items = list(plan.guests), list(plan.items)
@@ -114,7 +115,7 @@ def _apart(plan: Plan, pool: Pool) -> Plan:
 
 
 def _given(plan: Plan, guest: Guest, group: _Group) -> list[Item]:
-    """What is given to each of several by itself: `a loop on core 2 and a shell on core 3`."""
+    """Demands on one of several applications: `a loop on core 2 and a shell on core 3`."""
     given = []
     for kind in ("cores", "ram"):
         told = [item for item in plan.of(guest.name, kind) if item.span]
@@ -124,21 +125,21 @@ def _given(plan: Plan, guest: Guest, group: _Group) -> list[Item]:
 
 
 def _last_before(item: Item, plan: Plan, guest: Guest) -> Item | None:
-    """The capability of a VM that was said last before something."""
+    """The last capability of a VM stated before an item."""
     said = [i for i in plan.of(guest.name, "capability") if i.span and item.span]
     before = [i for i in said if i.span < item.span]  # type: ignore[operator]
     return max(before, key=lambda i: i.span or (0, 0), default=None)
 
 
 def _groups(plan: Plan, guest: Guest, pool: Pool) -> Sequence[_Group]:
-    """The capabilities of a VM by application: that with the period first."""
+    """The capabilities of a VM grouped by application, the periodic one first."""
     first = _Group(periodic=bool(plan.of(guest.name, *TIMING)))
     groups = [first]
     for item in plan.of(guest.name, "capability"):
         home = next((group for group in reversed(groups) if group.takes(item, pool)), None)
         if home is None and pool.done_by(str(item.value)):
             groups.append(home := _Group(periodic=False))
-        if home:  # else no application does it by itself, which is for others to refuse
+        if home:  # else no application does it alone; refused in a later stage
             home.items.append(item)
     return groups
 

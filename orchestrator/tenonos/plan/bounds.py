@@ -1,10 +1,10 @@
-"""The best image for a utility, by the measured cards, within the bounds on its size if it has any.
+"""Optimisation of an image for a utility, by the measured cards, within size bounds.
 
-One is on its file, one on what it takes of its VM's memory: that is given in blocks, of which most
-images need a small part, so that less than a block says how much of it may be used.
+One bound is on the file, one on the use of the VM's memory: memory is allocated in blocks, of which
+most images need a small part, so a bound below a block limits its use.
 
-A sum of cards is an estimate. The build has the last word: here a bound is refused that is out of
-reach by that estimate, if every library was measured; there what is larger than it after all.
+A sum of cards is an estimate. A bound that is unreachable by the estimate is refused here, if every
+library was measured; the build checks the actual size.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tenonos.system.units import size_text
 IMAGE: Kind = "image"
 RAM: Kind = "ram"
 SIZES: Mapping[Kind, int] = {IMAGE: 1 << 62, RAM: BLOCK}
-"""What is bounded, by values below which."""
+"""The bounded kinds, with the values below which a bound applies."""
 _SAYS = {IMAGE: "has", RAM: "takes"}
 _OF = {IMAGE: "", RAM: " with stacks and translation tables"}
 _LEAST = {IMAGE: "footprint", RAM: "memory"}
-"""What is to be least where a bound is exceeded."""
+"""The utility to minimise if a bound is exceeded."""
 MOST = 3
-"""Libraries named of an image that is too large."""
+"""The number of libraries named for an image that is too large."""
 
 
 def best(problem: Problem, name: str, kind: str, plan: Plan, pool: Pool) -> Solution | None:
-    """What is best for what matters most; where that is too large, what is smallest."""
+    """The best solution for the utility; if that is too large, the smallest."""
     solution = _solved(problem, kind, utility(plan), pool)
     bounds = limits(name, plan.items)
     exceeded = solution and _exceeded(kind, solution, bounds, pool)
@@ -42,7 +42,7 @@ def best(problem: Problem, name: str, kind: str, plan: Plan, pool: Pool) -> Solu
 def objection(
     problem: Problem, name: str, kind: str, items: Iterable[Item], pool: Pool
 ) -> str | None:
-    """Why no image that meets the demands is as small as it is to be; None if one may be."""
+    """The reason why no image within the bounds meets the demands; None if one may."""
     for what, bound in limits(name, items).items():
         solution = _solved(problem, kind, _LEAST[what], pool)
         exceeded = solution and _exceeded(kind, solution, {what: bound}, pool)
@@ -59,7 +59,7 @@ def objection(
 def _exceeded(
     kind: str, solution: Solution, bounds: Mapping[str, int], pool: Pool
 ) -> dict[str, int]:
-    """The bytes of what has more than it may have."""
+    """The sizes that exceed their bounds."""
     loaded = pool.loaded(kind, solution.chosen)
     saved = infer.saved(pool.deepest_of_program(solution.chosen))
     taken = pool.occupied(kind, solution.chosen, solution.values) - saved
@@ -68,14 +68,14 @@ def _exceeded(
 
 
 def _heaviest(kind: str, solution: Solution, pool: Pool) -> str:
-    """The libraries that cost most, with their bytes."""
+    """The largest libraries, with their bytes."""
     costs = pool.bytes_in(kind)
     chosen = sorted((s for s in solution.chosen if s in costs), key=lambda s: -costs[s])
     return ", ".join(f"{pool.entries[s].name} {costs[s]:,}" for s in chosen[:MOST])
 
 
 def limits(name: str, items: Iterable[Item]) -> dict[str, int]:
-    """The tightest bounds on an image, and on what it takes of its memory."""
+    """The tightest bounds on the file of an image, and on its use of memory."""
     own = [(i.kind, int(i.value)) for i in items if i.image == name and i.value and i.kind in SIZES]
     found = {what: [v for k, v in own if k == what and v < SIZES[k]] for what in SIZES}
     return {what: min(values) for what, values in found.items() if values}

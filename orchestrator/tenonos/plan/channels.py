@@ -1,8 +1,8 @@
-"""Channels between the VMs of a plan: from the ends that applications open, and what is said of it.
+"""Channels between the VMs of a plan, from the ends that applications open.
 
-An application names its ends in its Cargo.toml. Each gets a channel to who has the other end: the
-VMs whose application has it, or else a Linux, in which every channel is a file. Where an objective
-says which way something goes, only that way is made.
+An application declares its ends in its Cargo.toml. Each is connected to the other end: in VMs with
+an application that has it, or else in a Linux VM, where every channel is a file. If an objective
+states a direction, only that one is created.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from tenonos.plan.pool import Pool
 from tenonos.pool.library import End
 
 BEHIND = 10_000_000
-"""Nanoseconds that nobody waits for a guest system to read: a few ticks of its own."""
+"""Reading interval of a guest system in nanoseconds: a few of its ticks."""
 SLOTS, SLOTS_MOST = 16, 1 << 16
-"""Messages that a channel holds at least, and at most."""
+"""The least and the most messages of a channel."""
 
 RULE = "ends-of-the-application"
 OPPOSITE = {"sends": "receives", "receives": "sends", "exchanges": "exchanges"}
 DONE = {"to": ("sends", "exchanges"), "from": ("receives", "exchanges"), "both": tuple(OPPOSITE)}
 
 Apps = Mapping[str, Collection[str]]
-"""The applications that each real-time VM may have."""
+"""The possible applications of each real-time VM."""
 
 
 class Unlinked(Exception):
-    """A channel that cannot be; the message is the reason in one clause."""
+    """An impossible channel; the message is the reason in one clause."""
 
 
 @dataclass(frozen=True)
 class _Need:
-    """An end that a VM has, whom it leads to, and what was said of it."""
+    """An end of a channel in a VM, its peers, and the words that ask for it."""
 
     guest: Guest
     end: End
@@ -51,7 +51,7 @@ def ends(pool: Pool, app: str) -> tuple[End, ...]:
 def choices(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[str, list[str]]:
     """The applications that may be in each real-time VM: those asked for, or any.
 
-    Of several that do what is asked, those that talk are for VMs that are to.
+    Among suitable ones, applications with channels are for VMs that are to communicate.
     """
     found = {}
     for guest in guests:
@@ -67,32 +67,32 @@ def choices(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[
 
 
 def wanted(pool: Pool, guest: Guest, items: Sequence[Item]) -> bool:
-    """Whether a VM is to talk: it is asked to, or is nothing without others of its kind."""
+    """Whether a VM is to communicate: as demanded, or because its kind requires a peer."""
     named = (ends(pool, pool.symbol(value)) for value in _asked(guest, items))
     return _is_asked(guest, items) or any(end.does == "exchanges" for own in named for end in own)
 
 
 def wanted_by_any(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> bool:
-    """Whether VMs are to talk."""
+    """Whether any VM is to communicate."""
     return any(wanted(pool, guest, items) for guest in guests if guest.kind == "tenon")
 
 
 def serves(pool: Pool, app: str, guest: Guest, guests: Sequence[Guest], apps: Apps) -> bool:
-    """Whether an application in a VM has an end of what is asked, and somebody the other one."""
+    """Whether an application in a VM has the demanded end, and another VM the other end."""
     return any(need.peers for need in _needs(pool, app, guest, guests, apps))
 
 
 def talks(
     pool: Pool, app: str, guest: Guest, guests: Sequence[Guest], items: Sequence[Item]
 ) -> bool:
-    """Whether an application has the ends of channels that are asked of its VM, if any are."""
+    """Whether an application has all ends of channels demanded of its VM."""
     if not wanted(pool, guest, items):
         return True
     return serves(pool, app, guest, guests, choices(pool, guests, items))
 
 
 def check(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """Refuses VMs that have something to say and nobody to say it to, or no memory in common."""
+    """Refuse VMs with ends of channels but without a peer, or without shared memory."""
     apps = choices(pool, guests, items)
     talkers = [g for g in guests if g.kind == "tenon" and wanted(pool, g, items)]
     if talkers and any((i.kind, i.value) == ("capability", COLOURING) for i in items):
@@ -111,7 +111,7 @@ def check(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> None:
 def between(
     pool: Pool, guests: Sequence[Guest], items: Sequence[Item], apps: Mapping[str, str]
 ) -> list[Channel]:
-    """The channels of a plan whose VMs have these applications."""
+    """The channels of a plan with these applications in its VMs."""
     one = {name: [app] for name, app in apps.items()}
     found: dict[tuple[str, str, str], Channel] = {}
     for guest in guests:
@@ -173,7 +173,7 @@ def _made(need: _Need, items: Sequence[Item], guests: Sequence[Guest]) -> Iterat
 
 
 def _slots(writer: str, reader: Guest, items: Sequence[Item]) -> int:
-    """How many messages a channel holds: those written while its reader is not there."""
+    """The number of messages of a channel: those written between two reads."""
     written = _period(writer, items)
     own = _period(reader.name, items)
     behind = BEHIND if reader.kind == "linux" else 2 * own
@@ -182,13 +182,13 @@ def _slots(writer: str, reader: Guest, items: Sequence[Item]) -> int:
 
 
 def _period(image: str, items: Sequence[Item]) -> int:
-    """The shortest period of a VM; one without is as slow as a guest system."""
+    """The shortest period of a VM; without a period that of a guest system."""
     mine = (i.value for i in items if (i.image, i.kind) == (image, "period"))
     return min((int(value) for value in mine if value), default=BEHIND)
 
 
 def _numbered(channels: list[Channel]) -> list[Channel]:
-    """The channels with names of their own: numbered where several have one."""
+    """The channels with unique names, numbered where several have the same."""
     names = [channel.name for channel in channels]
     used: dict[str, int] = {}
     for place, channel in enumerate(channels):

@@ -1,7 +1,7 @@
-"""Colours of a cache for every VM, where an objective asks for it to be partitioned.
+"""Page colours for every VM, if an objective asks for a partitioned cache.
 
-The cache is shared evenly as long as memory allows: what reaches through RAM is a VM's memory times
-all colours by its own, so that a large VM with few of them may find no room.
+The cache is divided evenly as long as memory allows: a VM spans its memory times all colours by its
+own, so a large VM with few colours may not fit.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tenonos.system.board import Board
 COLOURING = "virt.cache-colouring"
 
 _BESIDE = 8 << 20
-"""Room for what a VM has beside its memory, in its colours too: its log and its task's samples."""
+"""Additional coloured memory of a VM: its log and its task's samples."""
 
 
 class Uncolourable(Exception):
-    """That not every VM can have colours; the message is the reason in one clause."""
+    """Colours cannot be assigned to every VM; the message is the reason in one clause."""
 
 
 def share_out(
@@ -28,7 +28,7 @@ def share_out(
     room: int,
     board: Board,
 ) -> dict[str, int]:
-    """How many colours each VM has, whose memory then fits so much room; none if nobody asks."""
+    """The number of colours of each VM, such that memory fits; none unless demanded."""
     known = list(items)
     asked = any((i.kind, i.value) == ("capability", COLOURING) for i in known)
     if not asked or not guests:
@@ -50,7 +50,7 @@ def share_out(
 
 
 def _evenly(names: Sequence[str], count: int) -> dict[str, int]:
-    """So many colours for these, the first ones with one more if they do not come out even."""
+    """`count` colours divided evenly, with the remainder for the first ones."""
     return {
         name: count // len(names) + (place < count % len(names)) for place, name in enumerate(names)
     }

@@ -1,7 +1,7 @@
-"""Composition: a plan made into images that are proven to fit together.
+"""Composition of a plan into images that are checked to fit together.
 
-Every answer is one of three: images, a conflict (the minimal set of demands that
-cannot hold together) or what is missing from the pool.
+The answer is one of three: images, a conflict (the minimal set of demands that cannot hold
+together), or capabilities missing from the pool.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tenonos.plan.assignment import SHARED, placed
 from tenonos.plan.defaults import complete, is_direct
 from tenonos.plan.english.text import UNREADABLE
 from tenonos.plan.infer import Inferred
-from tenonos.plan.missing import lacking
+from tenonos.plan.missing import missing
 from tenonos.plan.models import (
     CHANNEL,
     DISPATCH,
@@ -62,7 +62,7 @@ from tenonos.system.board import Board
 BOARD = "qemu-virt"
 MORTISE = "mortise"
 LENGTH = 2_000
-"""Characters of an objective at most: a page; no reader could check a longer one either."""
+"""The most characters of an objective: about a page."""
 DIRECT = "virt.irq.direct"
 
 
@@ -93,12 +93,12 @@ class Solved:
     solution: Solution | None = None
     config: Config | None = None
     numbers: list[Inferred] = field(default_factory=list)
-    """What of it was inferred from the plan."""
+    """Numbers inferred from the plan."""
 
 
 @dataclass
 class Composer:
-    """One composition being made."""
+    """A composition in progress."""
 
     pool: Pool
     board: Board
@@ -106,17 +106,17 @@ class Composer:
     asked: bool = False
     """Whether the board was named on the command line."""
     apps: dict[str, str] = field(default_factory=dict)
-    """The application of each real-time VM, once chosen."""
+    """The chosen application of each real-time VM."""
 
     def run(self, objective: str, name: str | None) -> Composition:
-        """The answer."""
+        """The composition."""
         plan = verified(self.using.plan(objective, self.board, self.pool), self.pool)
         if (other := self._named_board(plan)) is not None:
             return replace(self, board=other, asked=True).run(objective, name)
         plan = placed(together(plan, self.pool), self.pool)
         plan = renamed(plan, self._names(plan))
         plan = plan.model_copy(
-            update={"missing": plan.missing or lacking(plan, self.pool, self.board)}
+            update={"missing": plan.missing or missing(plan, self.pool, self.board)}
         )
         if plan.missing:
             return self._answer(plan, missing=plan.missing)
@@ -129,14 +129,14 @@ class Composer:
         return self._composed(plan, name)
 
     def _named_board(self, plan: Plan) -> Board | None:
-        """The board that the words name, where the command line names none."""
+        """The board named by the objective, if the command line names none."""
         names = {str(item.value) for item in plan.items if item.kind == "board"}
         if self.asked or len(names) != 1 or names == {self.board.name}:
             return None
         return boards.load(names.pop())
 
     def _names(self, plan: Plan) -> dict[str, str]:
-        """Names for VMs of which several applications are possible: those of the lightest."""
+        """Names for VMs with several possible applications: after the smallest."""
         asked = channels.choices(self.pool, plan.guests, plan.items)
         lightest = {
             name: min(apps, key=self.pool.costs.__getitem__)
@@ -173,7 +173,7 @@ class Composer:
         )
 
     def _objection(self, guests: Sequence[Guest], items: Sequence[Item]) -> str | None:
-        """Why demands cannot hold together, in one clause; None if they can."""
+        """The reason why demands cannot hold together, in one clause; None if they can."""
         try:
             check_company(guests, items, self.board)
             check_interrupts(guests, items)
@@ -213,7 +213,7 @@ class Composer:
     def _demands(
         self, name: str, kind: str, guests: Sequence[Guest], items: Sequence[Item]
     ) -> list[Demand]:
-        """What one image must be."""
+        """The demands on one image."""
         demands = [Demand((f"IMAGE_{kind.upper()}",)), Demand((self.board.symbol,))]
         for item in items:
             value = str(item.value)
@@ -258,7 +258,7 @@ class Composer:
         return solved
 
     def _number(self, name: str, made: Solved, plan: Plan, share: Share) -> None:
-        """Give an image the numbers that follow from the plan."""
+        """Assign an image the numbers that follow from the plan."""
         assert made.solution is not None and made.config is not None
         values = made.config.values
         deepest = self.pool.deepest_of_program(made.solution.chosen)
@@ -271,7 +271,7 @@ class Composer:
     def _applied(
         self, name: str, solution: Solution, cores: int, numbers: Sequence[Assignment] = ()
     ) -> Config:
-        """The solution as kconfiglib evaluates it, which must be the same."""
+        """The solution evaluated by kconfiglib, which must agree."""
         tree = self.pool.tree
         settable = self.pool.encoding.settable
         given = [
@@ -350,7 +350,7 @@ class Composer:
         return answer.model_copy(update={"files": files})
 
     def _too_late(self, plan: Plan, shares: dict[str, Share]) -> Composition | None:
-        """The refusal of a plan that the periods of its applications make infeasible."""
+        """Refuse a plan that is infeasible with the periods of its applications."""
 
         def objection(items: Sequence[Item]) -> str:
             try:
@@ -384,7 +384,7 @@ class Composer:
 
 
 def _cores(name: str, shares: dict[str, Share]) -> int:
-    """How many cores run an image's threads; a hypervisor has none."""
+    """The number of cores that run an image's threads; zero for a hypervisor."""
     return len(shares[name].cpus) if name in shares else 1
 
 

@@ -1,6 +1,6 @@
-"""Defaults: what an objective leaves open, each filled by a rule with a name.
+"""Defaults for values that an objective leaves open, each by a named rule.
 
-The rules are data a user can read in `plan` (field `rule`) and a reviewer here.
+The name of the rule is in the field `rule` of `plan`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tenonos.system.board import Board
 TENON_MEMORY = 16 << 20
 LINUX_MEMORY = 512 << 20
 LINUX_LEAST = 64 << 20
-"""What an arm64 distribution kernel and a busybox need to reach a shell."""
+"""Memory that an arm64 distribution kernel and a busybox need to reach a shell."""
 
 RULES = {
     "board-of-the-command-line": "the board named by --board",
@@ -62,7 +62,7 @@ def complete(
 
 
 def is_direct(guest: Guest, board: Board) -> bool:
-    """Whether a VM has its interrupts without Mortise: all have where no GIC is virtual."""
+    """Whether a VM has direct interrupts: all have on a board without a virtual GIC."""
     alone = guest.kind == "tenon" or board.gic.direct_only
     return alone and guest.interrupts == "direct"
 
@@ -85,7 +85,7 @@ class _Defaults:
         self._unless(None, "board", self.board.name, rule)
         self._unless(None, "utility", "balance", "no-utility-stated")
         for guest in self.plan.guests:
-            # Of several tasks each has its own period for a deadline.
+            # With several tasks, the deadline of each is its period.
             if guest.kind == "tenon" and guest.tasks == 1:
                 self._timing(guest.name)
         self._capabilities()
@@ -122,7 +122,7 @@ class _Defaults:
         self._number(name, "jitter", deadline and deadline.value, "jitter-within-the-deadline")
 
     def _number(self, image: str, kind: str, value: int | str | None, rule: str) -> None:
-        """The number of a bound that was asked for without one; a second mention is merged."""
+        """The value of a bound stated without a number; a second mention is merged."""
         alike = [i for i in self.items if (i.image, i.kind) == (image, kind)]
         stated = [i for i in alike if i.value is not None]
         for item in alike:
@@ -174,5 +174,5 @@ class _Defaults:
 
 
 def usable(board: Board) -> int:
-    """RAM for VMs: what is above Mortise, less room for the system image and shared areas."""
+    """RAM for VMs: above Mortise, without the space of the system image and shared areas."""
     return board.ram_end - board.image.mortise - (96 << 20)

@@ -1,4 +1,4 @@
-"""Which devices of the board each VM is given: what the libraries of its image drive."""
+"""Assignment of board devices to VMs, by the drivers in their images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tenonos.system.board import Board
 
 
 class NoDevice(Exception):
-    """A VM's driver has no device to drive: its `args` say why, then `images` whose words it is."""
+    """A driver of a VM without a device; `args` has the reason, `images` the VMs concerned."""
 
     def __init__(self, why: str, images: Sequence[str]) -> None:
         super().__init__(why)
@@ -20,8 +20,8 @@ class NoDevice(Exception):
 def given(
     pool: Pool, board: Board, guests: Sequence[Guest], images: Mapping[str, Image]
 ) -> dict[str, list[str]]:
-    """The names of the devices of each VM: of Tenon's, one for each kind that a library of its
-    image drives; of the one Linux, what Mortise drives an IOMMU for."""
+    """The names of the devices of each VM: for Tenon one of each kind that a library of its image
+    drives; for Linux the devices behind an IOMMU that Mortise drives."""
     owner: dict[str, str] = {}
     found: dict[str, list[str]] = {}
     for guest in guests:
@@ -55,7 +55,7 @@ def _driven(pool: Pool, image: Image) -> list[str]:
 
 
 def _with_cards(guests: Sequence[Guest], mortise: Image) -> str:
-    """Whose the cards are that Mortise keeps to the memory of one VM."""
+    """The VM with PCI devices that Mortise confines to its memory."""
     systems = [guest.name for guest in guests if guest.kind == "linux"]
     if "virt.dispatch" in mortise.capabilities:
         raise NoDevice("cards are kept to the memory of a VM in static systems only", ["mortise"])

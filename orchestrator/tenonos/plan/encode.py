@@ -33,16 +33,16 @@ class Encoding:
     literals: dict[str, int]
     clauses: list[list[int]]
     settable: frozenset[str] = frozenset()
-    """The bools a person may set."""
+    """The bools that a user may set."""
     preferences: dict[str, int] = field(default_factory=dict)
-    """By symbol or choice, the literal that says it is as it is if nobody sets it."""
+    """For each symbol or choice the literal of its default value."""
 
     def literal(self, symbol: str, value: bool = True) -> int:
-        """The literal that says a symbol has a value."""
+        """The literal for a symbol with a value."""
         return self.literals[symbol] if value else -self.literals[symbol]
 
     def model(self, assignment: Sequence[int]) -> dict[str, bool]:
-        """Every bool's value in a solver's assignment."""
+        """The value of every bool in a solver's assignment."""
         true = {literal for literal in assignment if literal > 0}
         return {name: literal in true for name, literal in self.literals.items()}
 
@@ -94,7 +94,7 @@ class _Encoder:
         ]
 
     def _within(self, symbol: kc.Symbol, number: int) -> None:
-        """No range that applies excludes a number: the first whose condition holds does."""
+        """The first range with a true condition must include the number."""
         earlier: list[int] = []
         for low, high, condition in symbol.ranges:
             holds = self.expression(condition)
@@ -103,7 +103,7 @@ class _Encoder:
             earlier.append(holds)
 
     def _default(self, symbol: kc.Symbol) -> int:
-        """The first default whose condition holds."""
+        """The first default with a true condition."""
         result = -self.true
         for expression, condition in reversed(symbol.defaults):
             holds, value = self.expression(condition), self.expression(expression)
@@ -131,7 +131,7 @@ class _Encoder:
             self._preferences[choice.name or members[0].name] = self._or((-active, usual))
 
     def _active(self, choice: kc.Choice) -> int:
-        """The literal of a choice: whether one of its symbols is to be chosen."""
+        """The literal of a choice: whether one of its symbols must be chosen."""
         key = ("choice", id(choice))
         if key not in self._known:
             self._known[key] = self._fresh()
@@ -170,8 +170,8 @@ class _Encoder:
         if relation in (kc.EQUAL, kc.UNEQUAL) and self._is_bool(left) and self._is_bool(right):
             same = self._same(self._leaf(left), self._leaf(right))
             return same if relation == kc.EQUAL else -same
-        # A comparison of numbers or texts: these are not decided here, they have their values.
-        # Of a number that nobody sees before its library is chosen, Kconfig knows none yet.
+        # A comparison of numbers or texts: their values are fixed, not solved for.
+        # Kconfig has no value for a number that is invisible until its library is chosen.
         if left.orig_type == kc.INT and not right.nodes:
             wanted = self.numbers.get(left.name, _usual(left))
             if wanted is not None:
@@ -207,19 +207,19 @@ class _Encoder:
 
 
 def _number(symbol: kc.Symbol) -> int:
-    """The number a constant stands for."""
+    """The value of a constant."""
     return int(symbol.str_value, 0)
 
 
 def _usual(symbol: kc.Symbol) -> int | None:
-    """The default of a number, if it is one whatever else is chosen."""
+    """The default of a number, if it does not depend on other symbols."""
     if len(symbol.defaults) == 1 and not symbol.defaults[0][0].nodes:
         return _number(symbol.defaults[0][0])
     return None
 
 
 def _prompts(item: kc.Symbol | kc.Choice) -> Iterator[Any]:
-    """The conditions under which a person may set it."""
+    """The conditions under which a user may set it."""
     for node in item.nodes:
         if node.prompt:
             yield node.prompt[1]

@@ -1,4 +1,4 @@
-"""Explanations: why a library is in a composition, or out, from the words to the cost."""
+"""Explanations of a composition: words, paths, dependencies and costs of each library."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Step(Model):
 
 
 class Lookup(Model):
-    """What words were taken to mean: the path from them to a symbol, with its score."""
+    """The interpretation of words: the path to a symbol, with its score."""
 
     words: str
     path: tuple[Step, ...]
     score: float
     threshold: float
-    """The least score that counts."""
+    """Threshold of the score."""
 
 
 class Explanation(Model):
-    """Why one symbol is in one image, or out of it."""
+    """The reason why a symbol is in an image, or not."""
 
     symbol: str
     name: str
@@ -56,16 +56,16 @@ class Explanation(Model):
     rule: str | None = None
     path: tuple[Step, ...] = ()
     found: tuple[Lookup, ...] = ()
-    """How the words that ask for it led to it, or to what it provides."""
+    """Lookups that led from words to it, or to a capability it provides."""
     pulls_in: tuple[str, ...] = ()
     cost: int | None = None
     cost_unit: str
     instructions: dict[str, int] = Field(default={})
-    """Of its key operations, as its card has them."""
+    """Instructions of its key operations, from its card."""
     stack: int | None = None
-    """The deepest stack of its functions."""
+    """The deepest stack of its functions, in bytes."""
     measured: str | None = None
-    """The image its card was measured in; none if the cost is an estimate by its lines."""
+    """The image in which its card was measured; none if the cost is estimated by lines."""
 
 
 @dataclass
@@ -87,21 +87,21 @@ class Explainer:
         self.graph = lib_graph(self.pool.tree.kconf)
 
     def analysis(self) -> Analysis:
-        """What the composition guarantees; nothing, if it was made before there was an analysis."""
+        """The guarantees of the composition; empty if its record has none."""
         return Analysis.model_validate(self.record.get("analysis", {}))
 
     def channels(self) -> list[Channel]:
-        """Its channels; none, if it was made before they were kept."""
+        """Its channels; none if its record has none."""
         return [Channel.model_validate(one) for one in self.record.get("channels", ())]
 
     def templates(self) -> list[Template]:
-        """Its VMs made on demand; none, if it was made before they were kept."""
+        """Its VMs created on demand; none if its record has none."""
         return [Template.model_validate(one) for one in self.record.get("templates", ())]
 
     def parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """The parameters of every image; none, if it was made before they were kept.
+        """The parameters of every image; none if the record has none.
 
-        Those that the build counts are of the system as it stands.
+        Parameters that the build counts are those of the current system.
         """
         built = parameters.counted(load(self.folder))
         for image, found in self.record.get("parameters", {}).items():
@@ -109,7 +109,7 @@ class Explainer:
                 yield image, built.get(one.symbol, one) if image == MORTISE else one
 
     def devices(self) -> dict[str, list[str]]:
-        """The devices of the board that are each VM's own."""
+        """The devices owned by each VM."""
         return self.record.get("devices", {})
 
     def all(self) -> list[Explanation]:
@@ -122,7 +122,8 @@ class Explainer:
         ]
 
     def about(self, asked: str) -> list[Explanation]:
-        """One symbol, by any of its names, in every image that has it, or else out of all."""
+        """One symbol, by any of its names, in every image that contains it, or else its absence
+        from all."""
         symbol = self._symbol(asked)
         inside = [image for image, chosen in self.symbols.items() if symbol in chosen]
         return [self.one(symbol, image) for image in inside or self.symbols]
@@ -169,7 +170,7 @@ class Explainer:
                 )
 
     def _card(self, symbol: str, image: str) -> dict[str, Any]:
-        """What the card of a library says of it in an image of that kind."""
+        """The data of a library's card for an image of that kind."""
         kind = "mortise" if "IMAGE_MORTISE" in self.symbols[image] else "tenon"
         crate = self.pool.libraries.get(symbol)
         found: dict[str, Any] = {"cost": None}
@@ -182,7 +183,7 @@ class Explainer:
         return found
 
     def _sources(self, image: str) -> list[str]:
-        """What the demands on an image name: symbols, and what provides the capabilities."""
+        """The symbols named by demands on an image, and the providers of capabilities."""
         demanded = set(self.record["demanded"][image])
         providers = {
             a
@@ -213,7 +214,7 @@ class Explainer:
         )
 
     def _item(self, symbol: str, image: str) -> dict[str, Any] | None:
-        """The demand of the plan that a symbol meets: its own, or a capability it provides."""
+        """The demand of the plan that a symbol satisfies, by itself or by a capability."""
         provided = {symbol} | {
             b for _, b, d in self.graph.out_edges(symbol, data=True) if d["relation"] == "provides"
         }
@@ -241,7 +242,7 @@ class Explainer:
         return reason
 
     def _learned(self, symbol: str, image: str, value: bool) -> str | None:
-        """What happened to an image like this one that had a symbol otherwise."""
+        """The observed failure of a similar image with another value of the symbol."""
         mine = (one for one in self.pool.learned if (one.symbol, one.value) == (symbol, value))
         return next((one.why for one in mine if one.holds_for(self.symbols[image].keys())), None)
 

@@ -1,7 +1,7 @@
-"""Numbers of an image that follow from the plan, each by a rule with a name.
+"""Numbers of an image that follow from the plan, each by a named rule.
 
-What is not here is counted by the build (`build.images`), placed by `allocate` and `colours`, or
-as its library says: `parameters` tells of all of them, and docs/parameters.md lists the rules.
+Other numbers are counted by the build (`build.images`), assigned by `allocate` and `colours`, or
+defaults of their library: `parameters` has all of them, and docs/parameters.md lists the rules.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tenonos.system.units import duration_text
 
 TICK, TICKS = "TENON_TIME_TICK", "TENON_TIME_TICK_HZ"
 TICKS_LEAST, TICKS_MOST = 1_000, 10_000
-"""Ticks in a second: what a library that sleeps expects, and the most there may be."""
+"""Ticks per second: the least for libraries that sleep, and the most."""
 TICKS_FEWEST = 10
-"""Ticks in a second that a clock can be told to have, at least."""
+"""The least number of ticks per second of a clock."""
 TICK_SAID: Kind = "tick"
 STACK = "TENON_THREAD_MAIN_STACK"
 STACK_USUAL = 8_192
 SPARE, PAGE = 1_024, 4_096
-"""What interrupts and a preemption put on a stack, and more of it than a card may know of."""
+"""Stack of interrupts and a preemption, with a margin over the cards."""
 HEAP = "TENON_LIBC_HEAP"
 HEAP_USUAL = 2 << 20
 SECOND = 1_000_000_000
@@ -32,7 +32,7 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Inferred:
-    """A number of an image, and the rule that gave it its value."""
+    """A number of an image, with the rule for its value."""
 
     symbol: str
     value: int
@@ -40,7 +40,7 @@ class Inferred:
 
     @property
     def assignment(self) -> Assignment:
-        """What Kconfig is told."""
+        """The Kconfig assignment."""
         return Assignment(self.symbol, str(self.value), self.rule)
 
 
@@ -52,8 +52,8 @@ def numbers(
     deepest: int,
     bounded: bool,
 ) -> Iterator[Inferred]:
-    """The numbers of a real-time image of so much memory, whose alternatives are chosen, and whose
-    program goes so deep by its card; and whether less of it is to be used."""
+    """The numbers of a real-time image, from its memory, its chosen alternatives, the stack of its
+    program by the card, and whether its use of memory is bounded."""
     usual, needed = values.get(STACK), stack(deepest)
     if usual and needed > int(usual):
         yield Inferred(STACK, needed, "deepest-of-the-program")
@@ -74,19 +74,19 @@ def numbers(
 
 
 def stack(deepest: int) -> int:
-    """The stack of a thread that needs so much by itself: a quarter more, and whole pages."""
+    """The stack of a thread with that need: a quarter more, in whole pages."""
     return -(-(deepest + deepest // 4 + SPARE) // PAGE) * PAGE
 
 
 def saved(deepest: int) -> int:
-    """What such a stack takes less than the usual one, if its program is measured."""
+    """The saving of such a stack over the default, if its program was measured."""
     return STACK_USUAL - stack(deepest) if deepest else 0
 
 
 def ticks(periods: Sequence[int]) -> int:
-    """The slowest tick, from a thousand in a second on, of which each period is a whole number.
+    """The slowest tick, from 1,000 per second on, of which each period is a multiple.
 
-    Without one it is the fastest there is, to which periods are rounded up.
+    Without one it is the fastest tick, to which periods are rounded up.
     """
     for rate in range(TICKS_LEAST, TICKS_MOST + 1):
         if all(period * rate % SECOND == 0 for period in periods):
@@ -95,7 +95,7 @@ def ticks(periods: Sequence[int]) -> int:
 
 
 def check_ticks(guests: Sequence[Guest], items: Sequence[Item]) -> None:
-    """Refuses a tick that no clock has, and a period that is no whole number of ticks."""
+    """Refuse a tick that no clock supports, and a period that is no multiple of it."""
     for guest in guests:
         wanted = any(
             (i.image, i.kind, i.value) == (guest.name, "capability", "time.tick") for i in items
@@ -119,7 +119,7 @@ def check_ticks(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 
 
 def _is_whole(time: int, tick: int) -> bool:
-    """Whether a time is a whole number of ticks, of which both were rounded to nanoseconds."""
+    """Whether a time is a multiple of a tick, both rounded to nanoseconds."""
     number = round(time / tick)
     return abs(time - number * tick) <= number
 

@@ -1,7 +1,8 @@
-"""What Kconfig does not say, and building and booting showed: which settings images need.
+"""Learned dependencies: settings that images need by experiment, unknown to Kconfig.
 
-A dependency holds for images with at least the libraries of the one it was seen in. They are kept
-in `bench/dependencies.toml`, with what happened without; who removes one there has it forgotten.
+A dependency holds for images with at least the libraries of the one in which it was observed. They
+are kept in `bench/dependencies.toml`, with the observed failure; removing an entry there discards
+it.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ class Dependency(Model):
     when: tuple[str, ...]
     """The symbols of the libraries, in order."""
     why: str
-    """What became of an image that had it otherwise."""
+    """The failure of an image with another value."""
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
-        """What it is about; of two the later one is right."""
+        """Its identity; the later of two entries is valid."""
         return self.symbol, self.when
 
     def holds_for(self, chosen: Set[str]) -> bool:
-        """Whether an image is one of those."""
+        """Whether it applies to an image with these libraries."""
         return chosen >= {*self.when}
 
     def clause(self, literals: Mapping[str, int]) -> list[int] | None:
-        """The same for a solver; none of a tree in which something of it is not."""
+        """The clause for a solver; none for a tree without one of its symbols."""
         if not literals.keys() >= {self.symbol, *self.when}:
             return None
         needed = literals[self.symbol] if self.value else -literals[self.symbol]
@@ -49,7 +50,7 @@ class Dependency(Model):
 
     @property
     def text(self) -> str:
-        """As it is kept."""
+        """Its text in the file."""
         when = "".join(f'    "{name}",\n' for name in self.when)
         value = str(self.value).lower()
         why = "".join(c for c in self.why if c.isprintable() and c not in '"\\')
@@ -58,7 +59,7 @@ class Dependency(Model):
 
 
 def load(root: Path = ROOT) -> list[Dependency]:
-    """What was learned."""
+    """The learned dependencies."""
     file = root / FILE
     if not file.exists():
         return []
@@ -72,7 +73,7 @@ def load(root: Path = ROOT) -> list[Dependency]:
 def keep(
     found: Iterable[Dependency], undone: Set[tuple[str, tuple[str, ...]]], root: Path = ROOT
 ) -> list[Dependency]:
-    """Keep what was found, and no longer what was seen not to be so; what is new of it."""
+    """Add found dependencies and remove disproved ones; the new entries."""
     before = {one.key: one for one in load(root)}
     after = {key: one for key, one in before.items() if key not in undone}
     after |= {one.key: one for one in found}

@@ -1,4 +1,4 @@
-"""What a plan implies and the pool has not."""
+"""Implied capabilities that the pool does not provide."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from tenonos.plan.pool import POSIX, Pool
 from tenonos.system.board import Board
 
 
-def lacking(plan: Plan, pool: Pool, board: Board) -> list[Missing]:
-    """The first of it: a scheduler for several cores, priorities, somebody at the other end."""
-    return [*islice(_lacking(plan, pool, board), 1)]
+def missing(plan: Plan, pool: Pool, board: Board) -> list[Missing]:
+    """The first missing one: an SMP scheduler, priorities, or a peer for a channel."""
+    return [*islice(_missing(plan, pool, board), 1)]
 
 
-def _lacking(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
+def _missing(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
     others = {guest.name for guest in plan.guests if guest.kind == "linux"}
     for item in plan.items:
-        # Applications set their threads' priorities themselves; nothing passes one in. Of a
-        # guest system, neither the image nor the timing is ours.
+        # Applications set their threads' priorities themselves; none is passed in. Image and timing
+        # of a guest system are not under our control.
         own = item.kind in ("image", "period", "deadline", "jitter", "wcet", "tick")
         if item.kind == "priority" or (own and item.image in {None, *others}):
             yield Missing(source=item.source)
     for item in plan.of(MORTISE, "capability"):
-        # A life cycle needs somebody who cares for it, and Mortise has no program of its own.
+        # Life cycles need a manager, and Mortise itself is none.
         if item.value == NATIVE or (item.value in (LIFECYCLE, TEMPLATE) and not others):
             yield _without(item)
-    # A channel needs an application at its end, which says what for.
+    # A channel needs an application that declares its end.
     yield from (_without(i) for i in plan.of(None, "capability") if i.value == CHANNEL)
     possible = channels.choices(pool, plan.guests, plan.items)
     for name in (guest.name for guest in plan.guests if guest.kind == "tenon"):
@@ -39,7 +39,7 @@ def _lacking(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
                 yield Missing(capability=SMP, source=item.source)
         apps = _candidates(plan, pool, name)
         for item in plan.of(name, "capability"):
-            # Chosen, but called by no code of the image, it would do nothing there.
+            # Chosen, but not called by code of the image, it would have no effect.
             if item.value == CHANNEL:
                 called = any(channels.ends(pool, app) for app in possible[name])
             else:
@@ -53,7 +53,7 @@ def _without(item: Item) -> Missing:
 
 
 def _candidates(plan: Plan, pool: Pool, name: str) -> list[str]:
-    """The applications a VM may get: those asked for, or any that nobody has to type to."""
+    """The possible applications of a VM: those demanded, or any without console input."""
     asked = [pool.symbol(str(i.value)) for i in plan.of(name, "capability")]
     named = [a for a in pool.apps if a in asked or set(pool.entries[a].provides) & set(asked)]
     return named or [a for a in pool.apps if not pool.listens(a)]

@@ -1,4 +1,4 @@
-"""The planner's typed values: what `compose --json` prints, and what plans are made of."""
+"""Value types of the planner: plans, and the output of `compose --json`."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Kind = Literal[
     "board",
 ]
 TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
-"""What is told of a periodic task."""
+"""Kinds of demands on a periodic task."""
 Utility = Literal["footprint", "latency", "balance"]
 
 DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.template"
-"""The capabilities by which VMs share cores, come and go, and are made on demand."""
+"""Capabilities for shared cores, dynamic VMs, and VMs created on demand."""
 CHANNEL = "ipc.channel"
-"""The capability by which VMs talk."""
+"""The capability for channels between VMs."""
 NATIVE = "virt.native"
-"""The capability of programs that are the hypervisor's own."""
+"""The capability of native tasks, programs within the hypervisor."""
 OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
-"""The capabilities that are about what a Linux does for others, which is there then."""
+"""Capabilities provided by a Linux VM to others, which imply one."""
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
 UNITS: dict[str, str] = {
@@ -49,7 +49,7 @@ UNITS: dict[str, str] = {
 
 
 SOURCE: Any = Field(default=None, alias="from")
-"""A verbatim piece of the objective: `from` in JSON, which Python has taken."""
+"""A verbatim piece of the objective: `from` in JSON, a keyword of Python."""
 
 
 class Model(BaseModel):
@@ -58,7 +58,7 @@ class Model(BaseModel):
     model_config = ConfigDict(populate_by_name=True, extra="forbid", frozen=True)
 
     def json_dict(self) -> dict[str, Any]:
-        """The value as JSON knows it."""
+        """The value as plain JSON types."""
         return self.model_dump(mode="json", by_alias=True)
 
 
@@ -67,7 +67,7 @@ class Item(Model):
 
     kind: Kind
     value: int | str | None = None
-    """None only while a plan is being made: a bound was asked for and no number given."""
+    """None only during planning: for a bound stated without a number."""
     unit: str | None = None
     image: str | None = None
     source: str | None = SOURCE
@@ -84,7 +84,7 @@ class Item(Model):
 
     @property
     def stated(self) -> bool:
-        """Whether the user said so."""
+        """Whether the user stated it."""
         return self.source is not None
 
     def __str__(self) -> str:
@@ -92,14 +92,14 @@ class Item(Model):
 
 
 class Missing(Model):
-    """A demand nothing in the pool meets; `capability` if the pool at least has a name for it."""
+    """A demand that the pool cannot satisfy; `capability` if the pool has a name for it."""
 
     capability: str | None = None
     source: str | None = SOURCE
 
 
 class Ignored(Model):
-    """Words judged to be no demand, and why."""
+    """Words judged to be no demand, with the reason."""
 
     source: str | None = SOURCE
     why: str
@@ -114,7 +114,7 @@ class Clash(Model):
 
 
 class Evidence(Model):
-    """Why words were taken to mean a capability: the text that matched, and how well."""
+    """Evidence that words mean a capability: the matching text, and the score."""
 
     words: str
     span: tuple[int, int]
@@ -123,13 +123,13 @@ class Evidence(Model):
     score: float
     matched: list[str] = []
     path: list[tuple[str, str, str]] = []
-    """The relations that led from the words to the symbol; none if its own text did."""
+    """Relations from the words to the symbol; none if its own text matched."""
     threshold: float = THRESHOLD
-    """The least score that counts."""
+    """Threshold of the score."""
 
     @classmethod
     def of(cls, hit: Hit, words: str, span: tuple[int, int], capability: str) -> Evidence:
-        """What a hit tells of words."""
+        """The evidence of a hit for words."""
         return cls(
             words=words,
             span=span,
@@ -145,7 +145,7 @@ Direction = Literal["to", "from", "both"]
 
 
 class Talk(Model):
-    """What an objective says of a VM's exchange with another: which way, with whom."""
+    """A stated exchange of messages of a VM: direction and peer."""
 
     direction: Direction
     peer: str | None = None
@@ -154,23 +154,23 @@ class Talk(Model):
 
 
 class Guest(Model):
-    """A VM the objective calls for: its name, its kind and how it is to be filled."""
+    """A VM of the objective: name, kind and content."""
 
     name: str
     kind: Literal["tenon", "linux"]
     interrupts: Literal["direct", "shared"] = "direct"
-    """How a real-time VM takes them; a guest system always shares."""
+    """Interrupt mode of a real-time VM; a guest system always has shared interrupts."""
     made_by: str | None = None
-    """Of one that is not there at boot: the VM that has it made."""
+    """For a VM created on demand: the VM that creates it."""
     asked: Item | None = None
-    """The demand that it is made so."""
+    """The demand to create it on demand."""
     tasks: int = 1
-    """How many periodic tasks of its own it has, if it has any."""
+    """The number of its periodic tasks, if it has any."""
     talks: tuple[Talk, ...] = ()
 
 
 class Plan(Model):
-    """An objective understood: flat demands, each of one guest or of the whole system."""
+    """A plan: a flat list of demands, each on one VM or on the whole system."""
 
     objective: str
     planner: str
@@ -186,11 +186,11 @@ class Plan(Model):
 
 
 PARTITION = "virt.partition"
-"""The capability of a hypervisor, whoever runs on it."""
+"""The capability of a hypervisor."""
 
 
 def is_bare(items: Iterable[Item]) -> bool:
-    """Whether demands leave no hypervisor."""
+    """Whether demands exclude a hypervisor."""
     return any((i.kind, i.value) == ("forbid", PARTITION) for i in items)
 
 
@@ -205,7 +205,7 @@ def manages(items: Iterable[Item]) -> bool:
 
 
 def utility(plan: Plan) -> str:
-    """What matters most of what the demands leave open: as stated, or else all of it."""
+    """The stated utility to optimise; without one, the balance."""
     stated = [str(i.value) for i in plan.items if i.kind == "utility" and i.value]
     return stated[0] if stated else "balance"
 
@@ -222,7 +222,7 @@ class Image(Model):
 
 
 class Channel(Model):
-    """A channel of the composition, and what it was made of: words, or a rule."""
+    """A channel of the composition, with the words or the rule that ask for it."""
 
     name: str
     origin: str = Field(alias="from")
@@ -235,22 +235,22 @@ class Channel(Model):
 
 
 class Template(Model):
-    """A VM of the composition that is made on demand, and what it is granted."""
+    """A VM of the composition that is created on demand, with its resources."""
 
     name: str
     made_by: str
     cpus: list[int]
     memory: int
     reserve: int
-    """Bytes of all VMs made at run time, in which this one's memory is."""
+    """Bytes of the reserve for all dynamic VMs, this one included."""
     start_on: str | None = None
-    """The channel whose first message makes it."""
+    """The channel that creates it with its first message."""
     words: str | None = None
     span: tuple[int, int] | None = None
 
 
 class Verdict(Model):
-    """What is guaranteed of a VM's task: times in nanoseconds."""
+    """The guarantee for a VM's task; times in nanoseconds."""
 
     image: str
     cpus: list[int]
@@ -259,15 +259,15 @@ class Verdict(Model):
     wcet: int | None
     guaranteed: bool
     because: str | None = None
-    """Why not."""
+    """The reason, if not guaranteed."""
     response: int | None = None
-    """From a release to the end of its work at most."""
+    """Worst-case response time: from a release to the end of the job."""
     latency: int | None = None
-    """From a release to the beginning of its work at most."""
+    """Worst-case start latency: from a release to the start of the job."""
 
 
 class Resource(Model):
-    """How much of something the VMs take together."""
+    """The use of a resource by all VMs."""
 
     name: str
     unit: Literal["bytes", "cores", "ppm"]
@@ -276,7 +276,7 @@ class Resource(Model):
 
 
 class Analysis(Model):
-    """What a composition guarantees, what that rests on, and what it takes of the board."""
+    """Guarantees of a composition, their assumptions, and its use of the board."""
 
     tasks: list[Verdict] = []
     assumptions: list[str] = []
@@ -295,16 +295,16 @@ class Composition(Model):
     missing: list[Missing] = []
     ignored: list[Ignored] = []
     reason: str = Field(default="", exclude=True)
-    """Of a conflict: why, in one clause."""
+    """The reason of a conflict, in one clause."""
     analysis: Analysis = Field(default=Analysis(), exclude=True)
-    """Of images: what they guarantee. `explain.json` has it, as the contract has no key for it."""
+    """Guarantees of the images; in `explain.json`, as the output format has no key for them."""
     channels: list[Channel] = Field(default=[], exclude=True)
     templates: list[Template] = Field(default=[], exclude=True)
-    """What of the VMs talks, and what is made on demand; in `explain.json` too."""
+    """Channels and VMs created on demand; also in `explain.json`."""
     devices: dict[str, list[str]] = Field(default={}, exclude=True)
-    """The devices of the board that are each VM's own; in `system.toml`."""
+    """The devices owned by each VM; in `system.toml`."""
     files: dict[str, str] = Field(default={}, exclude=True)
-    """What `write` puts into the folder, by file name."""
+    """The files that `write` creates, by name."""
 
     @property
     def accepted(self) -> bool:
@@ -317,6 +317,6 @@ class Composition(Model):
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
                 file = folder / name
-                # Somebody may be reading what stays as it is.
+                # An unchanged file is not rewritten: another process may be reading it.
                 if not file.exists() or file.read_text() != text:
                     file.write_text(text)

@@ -25,7 +25,7 @@ def data(
     because: Sequence[Explanation] = (),
     objective: str = "",
 ) -> dict[str, Any]:
-    """What the page shows: its symbols in the order of their numbers, relations by these."""
+    """Data of the page: symbols in the order of their numbers, relations by numbers."""
     symbols = sorted(name for name, node in graph.nodes(data=True) if node["type"] == "config")
     number = {name: at for at, name in enumerate(symbols)}
     helps = {
@@ -59,7 +59,7 @@ def data(
 
 
 def _pieces(objective: str, because: Sequence[Explanation]) -> list[tuple[str, int | None]]:
-    """The objective in pieces; what was chosen for some words has the place of these."""
+    """The objective in pieces; pieces with demands have their position."""
     pieces: list[tuple[str, int | None]] = []
     at = 0
     for start, end in sorted({found.span for found in because if found.span}):
@@ -70,7 +70,7 @@ def _pieces(objective: str, because: Sequence[Explanation]) -> list[tuple[str, i
 
 
 def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
-    """Why a symbol is in an image: the words, and the way from what they ask for."""
+    """The reason why a symbol is in an image: words, and the path from the demand."""
     steps = [(step.relation, number[step.target]) for step in found.path if step.target in number]
     first = found.path[0].source if found.path else found.symbol
     return {
@@ -85,6 +85,6 @@ def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
 
 def page(title: str, told: Mapping[str, Any]) -> str:
     """The whole page."""
-    # In a script only its end tag would be read as one.
+    # Within a script element only its end tag needs escaping.
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return markup.render("graph.html", title=title, data=text)

@@ -1,8 +1,8 @@
-"""Parameters: the numbers and alternatives of an image, each with the rule that gave it its value.
+"""Parameters: numbers and alternatives of an image, each with the rule for its value.
 
-Of an image that is composed, a demand decides some (a tick, floating point), the plan others
-(`infer`), the board and the other VMs its place (`allocate`, `colours`), and the rest is as its
-library says. What the build counts in the system as it stands is `counted`.
+In a composed image, some follow from demands (a tick, floating point), others from the plan
+(`infer`), its addresses and cores from the board and the other VMs (`allocate`, `colours`); the
+rest are defaults of libraries. `counted` has those that the build counts in the current system.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ RULES = {
 }
 
 _IDENTITY = ("IMAGE", "BOARD")
-"""Choices that say which image it is, not how it is."""
+"""Choices that identify the image and are no parameters."""
 _LINUX = {True: "no-virtual-gic-of-that-kind", False: "linux-has-a-virtual-gic"}
 _DIRECT = {
     True: "real-time-takes-interrupts-directly",
@@ -67,24 +67,24 @@ class Parameter(Model):
     value: str
     rule: str | None = None
     words: str | None = None
-    """What was said, if no rule gave the value."""
+    """The words of the demand, if no rule gave the value."""
 
     @property
     def because(self) -> str:
-        """Why it has that value."""
+        """The reason for its value."""
         return f"“{self.words}”" if self.words else RULES[self.rule or "demanded"]
 
 
 Place = tuple[str, Parameter]
-"""A VM and a parameter of it."""
+"""A VM and one of its parameters."""
 
 
 def of(tree: Tree, config: Config, inferred: Sequence[Inferred] = ()) -> Iterator[Parameter]:
-    """The parameters that an image has, sorted."""
+    """The parameters of an image, sorted."""
     given = config_lines(config.minimal).items()
     lines = [Assignment(name.removeprefix(PREFIX), value) for name, value in given]
     tree.evaluate(lines, strict=False)
-    # Whoever sets a symbol to its default is not told from who leaves it, and need not be.
+    # A symbol set to its default is not distinguished from an unset one.
     told = dict.fromkeys((line.symbol for line in lines), "demanded")
     told |= {CORES: "cores-of-the-vm"} | {number.symbol: number.rule for number in inferred}
     for name, symbol in sorted(tree.symbols.items()):
@@ -98,7 +98,7 @@ def of(tree: Tree, config: Config, inferred: Sequence[Inferred] = ()) -> Iterato
 def places(
     answer: Composition, plan: Plan, board: Board, colours: Mapping[str, int | None]
 ) -> Iterator[Place]:
-    """Where each VM is: its cores, how interrupts reach it, its colours; and what it reads from."""
+    """The placement of each VM: cores, interrupt mode, colours, channels it reads."""
     for guest in plan.guests:
         name, cpus = guest.name, answer.images[guest.name].cpus
         said = next(iter(plan.of(name, "cores")), None)
@@ -122,7 +122,7 @@ def _depth(channel: Channel) -> Parameter:
 
 
 def counted(system: System) -> dict[str, Parameter]:
-    """What the build makes of the system as it stands, by symbol of Mortise's image."""
+    """The numbers that the build counts in the current system, by symbol of Mortise's image."""
     if system.mode == "bare":
         return {}
     images = space(system)

@@ -1,7 +1,7 @@
-"""Planners: whatever turns an objective into a typed plan.
+"""Planners, which turn an objective into a typed plan.
 
-One protocol, so that a language model can stand beside the offline reader. What a
-planner claims is checked, whoever makes the claim: `verified` here, then the solver.
+A language model and the offline reader implement one protocol. The claims of every planner are
+checked: by `verified` here, then by the solver.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 NAMES = ("offline", "llm")
 SECONDS, TOKENS = 120, 8_000
-"""For all replies of a model to one objective, unless told."""
+"""Default limit for all replies of a model to one objective."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """Which model is asked, and within what limits; or the record of one that was."""
+    """The model to ask and its limits, or a record to replay."""
 
     name: str | None = None
     record: Path | None = None
@@ -34,7 +34,7 @@ class Model:
 
 
 class Planner(Protocol):
-    """The reading of an objective for a board, in the words of a pool."""
+    """A reader of objectives, for a board and a pool."""
 
     def plan(self, objective: str, board: Board, pool: Pool) -> Plan:
         """The demands an objective states; none invented, none dropped."""
@@ -53,7 +53,7 @@ class Offline:
 
 
 def verified(plan: Plan, pool: Pool) -> Plan:
-    """The plan, if each claim of it can be checked: words that are there, names that exist."""
+    """The plan, if its claims hold: words that occur in the objective, names that exist."""
     names = {guest.name for guest in plan.guests} | {None}
     for item in plan.items:
         where = f"the {plan.planner} planner"
@@ -67,7 +67,7 @@ def verified(plan: Plan, pool: Pool) -> Plan:
 
 
 def planner(name: str, asked: Model | None = None) -> Planner:
-    """The planner of a name, and of the model if it is one that asks a model."""
+    """The planner of that name; `asked` is its model, if it uses one."""
     if name == "llm":
         from tenonos.plan.llm.reader import reader
 

@@ -22,23 +22,23 @@ from tenonos.pool.kconfig import Tree, load, symbol_of
 from tenonos.system.limits import PAGE
 
 PERIOD = "TENON_PERIODIC_PERIOD_NS"
-"""From one release of a task to the next, of an image that no hypervisor tells."""
+"""The symbol of a task's period, in an image without a hypervisor."""
 CORES = "TENON_THREAD_CORES"
 """The number of cores that run an image's threads."""
 C_LIBRARY = "LIB_TENON_LIBC"
-"""What all of the interface for C stands on; made a program of by an application in C alone."""
+"""The base library of the C interface; only an application in C makes a program of it."""
 POSIX = "api.posix"
-"""What decides the kind of application: beside one in Rust it is a conflict."""
+"""The symbol of applications in C, which conflicts with one in Rust."""
 INPUT = "tenon/shell"
-"""The library of an image that can be typed to; its VM has a serial port."""
+"""The library for console input; a VM with it has a serial port."""
 FUSED, LIGHTRAG = "fused", "lightrag"
-"""How phrases are looked up: by rankings of the texts, or in a knowledge graph."""
+"""Retrieval methods: by rankings of the texts, or in a knowledge graph."""
 COST = "bytes"
-"""What a library costs, by its measured card."""
+"""The unit of a library's cost, from its measured card."""
 
 
 class Pool:
-    """Everything the planner knows; each part is made when first asked for."""
+    """The knowledge of the planner; each part is loaded on first use."""
 
     def __init__(
         self, root: Path = ROOT, extra: Sequence[Path] = (), retrieval: str = FUSED
@@ -56,9 +56,9 @@ class Pool:
 
     @cached_property
     def entries(self) -> dict[str, Entry]:
-        """What can be demanded, by symbol."""
+        """The entries that can be demanded, by symbol."""
         found = entries(self.tree.kconf)
-        # What has any tasks stands in for others, and is what nobody means by their names.
+        # An application with arbitrary tasks is a substitute, never meant by a task's name.
         several = {symbol for symbol in found if self.has_any_task(symbol)}
         return {
             symbol: replace(entry, providers=tuple(p for p in entry.providers if p not in several))
@@ -67,7 +67,7 @@ class Pool:
 
     @cached_property
     def by_name(self) -> dict[str, Entry]:
-        """What can be demanded, by the name people use."""
+        """The entries that can be demanded, by name."""
         named = {entry.name: entry for entry in self.entries.values()}
         return named | {f"apps/{e.name}": e for e in self.entries.values() if e.kind == "app"}
 
@@ -87,7 +87,7 @@ class Pool:
         return self.encoded(1)
 
     def encoded(self, cores: int) -> Encoding:
-        """The constraints of an image whose threads have so many cores, the learned ones too."""
+        """The constraints of an image with threads on `cores` cores, learned ones included."""
         if cores not in self._encoded:
             self.tree.kconf.unset_values()
             numbers = {CORES: cores} if CORES in self.tree.symbols else {}
@@ -99,12 +99,12 @@ class Pool:
 
     @cached_property
     def learned(self) -> list[learned.Dependency]:
-        """What images need and Kconfig does not say."""
+        """Learned dependencies, unknown to Kconfig."""
         return learned.load(self.root)
 
     @cached_property
     def index(self) -> library.Index:
-        """The crates and what each depends on."""
+        """The crates with their dependencies."""
         return library.index(self.root)
 
     @property
@@ -119,12 +119,12 @@ class Pool:
 
     @cached_property
     def costs(self) -> dict[str, int]:
-        """What each library costs: bytes of an image, of the kind that it adds most to."""
+        """The cost of each library: bytes in the kind of image where it adds most."""
         kinds = [self.bytes_in(kind) for kind in KINDS]
         return {symbol: max(costs[symbol] for costs in kinds) for symbol in kinds[0]}
 
     def bytes_in(self, kind: str) -> dict[str, int]:
-        """What each library adds to an image of a kind, by symbol; something, in any case."""
+        """The bytes that each library adds to an image of a kind, at least one."""
         if kind not in self._bytes:
             self._bytes[kind] = self._sizes(kind)
         return self._bytes[kind]
@@ -139,7 +139,7 @@ class Pool:
         }
 
     def weights(self, kind: str, utility: str) -> dict[str, int]:
-        """What is to be least in an image of a kind, by symbol, for what matters most."""
+        """The weights to minimise in an image of a kind, by symbol, for a utility."""
         crates = self.libraries
         if utility == "memory":
             of = self.estimates.size
@@ -149,7 +149,7 @@ class Pool:
         taken = {s: self.estimates.instructions(crates[s].id) if s in crates else 0 for s in sizes}
         rate = {
             "footprint": 0,
-            # As much for each instruction as for everything together.
+            # Each instruction weighs as much as all bytes together.
             "latency": sum(sizes.values()),
             # All instructions together weigh as much as all bytes.
             "balance": sum(sizes.values()) // max(1, sum(taken.values())),
@@ -157,13 +157,13 @@ class Pool:
         return {symbol: size + rate * taken[symbol] for symbol, size in sizes.items()}
 
     def loaded(self, kind: str, symbols: Iterable[str]) -> int:
-        """The bytes that an image of a kind is estimated to have in its file."""
+        """The estimated size of an image's file in bytes."""
         costs = self.bytes_in(kind)
         own = self.estimates.size(kind, kernel(kind)).loaded
         return own + sum(costs[symbol] for symbol in symbols if symbol in costs)
 
     def occupied(self, kind: str, symbols: Iterable[str], values: Mapping[str, bool]) -> int:
-        """The bytes of memory that it is estimated to take: whole pages, and translation tables."""
+        """Its estimated use of memory: whole pages, and translation tables."""
         size = self.estimates.size(kind, kernel(kind))
         for symbol in symbols:
             if symbol in self.libraries:
@@ -174,23 +174,23 @@ class Pool:
         return (pages + tables) * PAGE
 
     def measured(self, kind: str, symbols: Iterable[str]) -> bool:
-        """Whether that rests on measured cards alone."""
+        """Whether the estimate uses measured cards only."""
         chosen = [self.libraries[s].id for s in symbols if s in self.libraries]
         return all(self.estimates.measured(kind, name) for name in chosen)
 
     def deepest(self, symbols: Iterable[str]) -> int:
-        """The most stack that a function of these takes with all it calls, as far as measured."""
+        """The deepest measured stack of a function of these, with its callees."""
         ids = (self.libraries[s].id for s in symbols if s in self.libraries)
         cards = (self.estimates.cards[name] for name in ids if name in self.estimates.cards)
         return max((part.stack or 0 for card in cards for part in card.parts.values()), default=0)
 
     def deepest_of_program(self, symbols: Iterable[str]) -> int:
-        """The same of the applications among these."""
+        """The deepest measured stack of the applications among these."""
         return self.deepest(s for s in symbols if s.startswith("APP_"))
 
     @cached_property
     def apps(self) -> list[str]:
-        """The symbols of the applications that a kernel runs; a native task has none below it."""
+        """The symbols of the applications of a kernel, without native tasks."""
         apps = [entry.symbol for entry in self.entries.values() if entry.kind == "app"]
         return sorted(
             a for a in apps if a not in self.libraries or self.libraries[a].rights is None
@@ -202,19 +202,19 @@ class Pool:
         return crate is not None and library.is_c(crate.path)
 
     def speaks_of_c(self, asked: Collection[str]) -> bool:
-        """Whether what is asked is C: its library or interface, or what a program in it does."""
+        """Whether demands are about C: its library or interface, or a task of a C program."""
         of_c = [app for app in self.apps if self.in_c(app)]
         done = {symbol for app in of_c for symbol in (app, *self.entries[app].provides)}
         return not {C_LIBRARY, self.symbol(POSIX), *done}.isdisjoint(asked)
 
     def linked(self, app: str) -> frozenset[str]:
-        """The symbols of the libraries whose code an application's image can have."""
+        """The symbols of the libraries that an application's image can link."""
         needed = self._needed([self.libraries[app]] if app in self.libraries else [])
         options = [option for lib in needed for option in self.index.pool_options(lib)]
         return frozenset(lib.symbol for lib in self._needed([*needed, *options])) - {app}
 
     def _needed(self, crates: Iterable[library.Library]) -> list[library.Library]:
-        """Crates, and all that they need."""
+        """Crates with all their dependencies."""
         found = {crate.package: crate for crate in crates}
         open_ones = list(found.values())
         while open_ones:
@@ -224,7 +224,7 @@ class Pool:
         return list(found.values())
 
     def uses(self, apps: Sequence[str], name: str) -> bool:
-        """Whether one of some applications has use for a capability that only crates provide."""
+        """Whether one of `apps` uses a capability that only crates provide."""
         entry = self.by_name.get(name)
         crates = set(entry.providers if entry else ())
         if not crates or not crates <= set(self.libraries) or crates <= set(self.apps):
@@ -232,30 +232,31 @@ class Pool:
         return any(crates & {app, *self.linked(app)} for app in apps)
 
     def done_by(self, name: str) -> list[str]:
-        """The applications that do what a capability names, or are what a name says."""
+        """The applications that provide a capability, or have that name."""
         entry = self.by_name.get(name)
         return [a for a in self.apps if entry and a in (entry.symbol, *entry.providers)]
 
     def own_capability(self, app: str) -> str:
-        """What an application is asked for by: its own capability, or its name."""
+        """The demand for an application: its own capability, or its name."""
         entry = self.entries[app]
         return next((self.entries[c].name for c in entry.provides), f"apps/{entry.name}")
 
     def listens(self, app: str) -> bool:
-        """Whether an application is typed to."""
+        """Whether an application reads console input."""
         entry = self.by_name.get(INPUT)
         selected = {target.name for target, *_ in self.tree.symbols[app].selects}
         return entry is not None and entry.symbol in selected | self.linked(app)
 
     def is_whole(self, app: str, asked: Collection[str]) -> bool:
-        """Whether an application calls what is asked, and does something alone or is asked for.
+        """Whether an application uses all demanded libraries, and works alone or is demanded
+                itself.
 
-        One that needs another VM, or somebody who types, waits for ever without.
+        One that needs another VM or console input would wait forever without.
         """
         entries = [self.entries[symbol] for symbol in asked if symbol in self.entries]
         if not all(each.name == POSIX or self.uses([app], each.name) for each in entries):
             return False
-        # What applications alone do, another one does not.
+        # A task done only by applications is done by no other one.
         done = [each for each in entries if each.providers and {*each.providers} <= {*self.apps}]
         if any(each.symbol not in self.entries[app].provides for each in done):
             return False
@@ -270,39 +271,40 @@ class Pool:
         return selected.isdisjoint(entry.providers)
 
     def tasks(self, app: str) -> dict[str, int]:
-        """The periodic tasks of an application, with the period each has by default."""
+        """The periodic tasks of an application, with their default periods."""
         crate = self.libraries.get(app)
         return dict(crate.tasks) if crate else {}
 
     def has_any_task(self, app: str) -> bool:
-        """Whether an application has whatever tasks its system names, several of them too."""
+        """Whether an application runs any number of tasks named by its system."""
         crate = self.libraries.get(app)
         return crate is not None and crate.any_task
 
     def has_tasks(self, app: str, periodic: bool, count: int, named: bool) -> bool:
-        """Whether an application has the tasks of a VM, so many if they are periodic."""
+        """Whether an application has the tasks of a VM, `count` of them if periodic."""
         if self.has_any_task(app):
             return count > 1 or named
         return count == 1 and (bool(self.tasks(app)) or not periodic)
 
     def symbol(self, name: str) -> str:
-        """The symbol a demand names: a capability's, a library's or an application's."""
+        """The symbol named by a demand: of a capability, a library or an application."""
         entry = self.by_name.get(name)
         return entry.symbol if entry else symbol_of(name)
 
     def fits(self, image: str, symbol: str) -> bool:
-        """Whether an image of a kind (`mortise`, `tenon`) can have a symbol, on any cores."""
+        """Whether an image of a kind (`mortise`, `tenon`) can have a symbol, for any number of
+        cores."""
         demands = [Demand((f"IMAGE_{image.upper()}",)), Demand((symbol,))]
         return any(satisfiable(Problem(self.encoded(cores), demands)) for cores in (1, 2))
 
     def check(self) -> None:
-        """The pool's own mistakes, before they look like the user's."""
+        """Check the pool itself, so that its errors are not reported as the user's."""
         if not self.entries:
             raise InputError("the pool is empty", where=str(self.root))
 
 
 def pool_by(retrieval: str) -> Pool:
-    """The pool of this tree, looked up in as asked."""
+    """The pool of this tree, with that retrieval method."""
     if retrieval not in (FUSED, LIGHTRAG):
         mend = f"known are {FUSED}, {LIGHTRAG}"
         raise InputError(f'unknown retrieval "{retrieval}"', "--retrieval", mend)

@@ -1,4 +1,4 @@
-"""What a person reads of a composition: one line for a refusal, a page for an answer."""
+"""Texts about a composition: one line for a refusal, tables for an answer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
 LONGEST = 120
-"""Characters of the user's words in a line at most."""
+"""The most characters of the user's words in a line."""
 EXAMPLE = "say what shall run, for example “a 1 kHz control loop beside Linux”"
 DEMAND = ("demand", "value", "of", "from")
-"""What `demand` tells, as the head of a table."""
+"""The heads of a table of `demand` lines."""
 
 
 def refusal(answer: Composition) -> InputError:
-    """Why an objective is refused, what was understood of it, in one line."""
+    """The reason why an objective is refused, in one line."""
     if not answer.objective.strip():
         return InputError("it is empty", "objective", EXAMPLE)
     if answer.missing:
@@ -46,7 +46,7 @@ def refusal(answer: Composition) -> InputError:
 
 
 def value_text(item: Item) -> str:
-    """A demand's value as people write it."""
+    """A demand's value in the usual notation."""
     if isinstance(item.value, int) and item.unit == "ns":
         return duration_text(item.value)
     if isinstance(item.value, int) and item.unit == "bytes":
@@ -55,18 +55,18 @@ def value_text(item: Item) -> str:
 
 
 def demand(item: Item) -> list[str]:
-    """A demand or default as a line of a table, and where it comes from."""
+    """A demand or default as a table row, with its origin."""
     source = f"“{item.source}”" if item.source else f"rule {item.rule}"
     return [_kind(item), value_text(item), item.image or "system", source]
 
 
 def _kind(item: Item) -> str:
-    """What a demand is about: `cores` is how many, and which one where its unit says so."""
+    """The kind of a demand: `cores` is a number, or an index if the unit says so."""
     return "on CPU" if item.unit == "cpu" else item.kind
 
 
 def analysis_lines(analysis: Analysis) -> list[str]:
-    """What is guaranteed, under which assumptions, and what of the board it takes."""
+    """The guarantees, their assumptions, and the use of the board."""
     return [
         *map(_verdict, analysis.tasks),
         *(f"  if {assumption}" for assumption in analysis.assumptions if _any(analysis)),
@@ -79,7 +79,7 @@ def made_lines(
     templates: Sequence[Template],
     devices: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """The channels, the VMs made on demand and the words that each is there for; the devices."""
+    """Channels and VMs created on demand with the words that ask for them; devices."""
     owned = [f"device {name}: {vm} has it" for vm, names in devices.items() for name in names]
     return [*map(_channel, channels), *map(_template, templates), *owned]
 
@@ -134,7 +134,7 @@ def _understood(answer: Composition) -> list[str]:
 
 
 def _quoted(words: str | None) -> str:
-    """Words of the user, or their beginning if they are many."""
+    """Words of the user, truncated if long."""
     said = " ".join((words or "").split())
     return f"“{said}”" if len(said) <= LONGEST else f"“{said[:LONGEST]}…”"
 
@@ -145,7 +145,7 @@ def _list(words: list[str]) -> str:
 
 
 def show(answer: Composition) -> None:
-    """The composition on stdout."""
+    """Print the composition on stdout."""
     from tenonos import ui
 
     ui.table(

@@ -1,7 +1,7 @@
-"""Schedulability and resources of a plan, before anything is built.
+"""Schedulability analysis and resource use of a plan, before the build.
 
-The tasks of each core go through `analysis.response` with the kernels' measured costs. What comes
-of it is one of three: guaranteed, under assumptions that are named; not guaranteed, and why; or
+The tasks of each core are analysed by `analysis.response` with the kernels' measured costs. The
+result is one of three: guaranteed, under named assumptions; not guaranteed, with the reason; or
 infeasible, which refuses the plan.
 """
 
@@ -21,13 +21,13 @@ from tenonos.system.units import duration_text
 NO_BUDGET = "no budget stated"
 SEVERAL_CORES = "the kernel's costs are those of one core, and it has several"
 UNMEASURED = ("fp.context", "trace", "time.tick", "sched.timeslice", "sched.cooperative")
-"""What makes the kernel's paths longer than those whose costs are kept."""
+"""Capabilities that make the kernel's paths longer than the recorded ones."""
 
 
 def check(
     guests: Sequence[Guest], items: Sequence[Item], shares: Mapping[str, Share], board: Board
 ) -> None:
-    """Refuses tasks that cannot be done when they must."""
+    """Refuse tasks that cannot meet their deadlines."""
     for tasks in _Cores(guests, items, shares, board).tasks.values():
         for task in tasks:
             others = [other for other in tasks if other is not task]
@@ -42,7 +42,7 @@ def analyse(
     board: Board,
     capabilities: Mapping[str, Sequence[str]],
 ) -> Analysis:
-    """What is guaranteed of a plan that `check` has passed, and under which assumptions."""
+    """The guarantees of a plan that has passed `check`, with their assumptions."""
     cores = _Cores(guests, items, shares, board)
     verdicts = [
         cores.verdict(guest, capabilities.get(guest.name, ()))
@@ -74,7 +74,7 @@ def _in_rhythm(task: Task, others: Sequence[Task], items: Sequence[Item]) -> Non
 
 
 class _Cores:
-    """The tasks of each core, and who cannot be said anything of."""
+    """The tasks of each core, and the VMs without guarantees."""
 
     def __init__(
         self,
@@ -94,18 +94,18 @@ class _Cores:
                 self.tasks.setdefault(cpu, []).append(self.task(name))
 
     def on(self, cpu: int) -> list[str]:
-        """Who has a core, or a part of it."""
+        """The VMs that run on a core."""
         return [name for name, share in self.shares.items() if cpu in share.cpus]
 
     def kernel(self, name: str) -> costs.Costs:
-        """What the kernels cost a VM."""
+        """The kernels' costs for a VM."""
         alone = all(self.on(cpu) == [name] for cpu in self.shares[name].cpus)
         return costs.alone() if alone else costs.shared()
 
     def task(self, name: str) -> Task:
-        """The task of a VM that has a budget, in nanoseconds."""
+        """The task of a VM with an execution time, in nanoseconds."""
         kernel = self.kernel(name)
-        # Alone, a deadline says no more than that releases are no closer.
+        # Without other tasks, a deadline only bounds the distance of releases.
         period = _least(name, self.items, "period") or _least(name, self.items, "deadline") or 1
         return Task(
             name=name,
@@ -117,11 +117,11 @@ class _Cores:
         )
 
     def time(self, instructions: int) -> int:
-        """Nanoseconds that instructions take at most."""
+        """The most nanoseconds for a number of instructions."""
         return -(-instructions * 1_000_000_000 // self.board.instructions_per_second)
 
     def obstacle(self, name: str) -> str | None:
-        """Why nothing can be said of a VM."""
+        """The reason why a VM has no guarantee."""
         if not _most(name, self.items, "wcet"):
             return NO_BUDGET
         if not _least(name, self.items, "period", "deadline"):
@@ -129,7 +129,7 @@ class _Cores:
         return SEVERAL_CORES if len(self.shares[name].cpus) > 1 else None
 
     def verdict(self, guest: Guest, capabilities: Sequence[str]) -> Verdict:
-        """What is guaranteed of a VM's task."""
+        """The guarantee for a VM's task."""
         name = guest.name
         because = self.obstacle(name)
         rivals = [n for n in self.tenons if set(self.on_all(n)) & set(self.on_all(name))]
@@ -159,7 +159,7 @@ class _Cores:
         return self.shares[name].cpus
 
     def assumptions(self) -> list[str]:
-        """What the guarantees rest on, in the order of who can answer for it."""
+        """The assumptions of the guarantees, the user's first."""
         named = [name for name in self.tenons if self.obstacle(name) is None]
         if not named:
             return []
@@ -188,7 +188,7 @@ def _resources(cores: _Cores, shares: Mapping[str, Share]) -> list[Resource]:
         Resource(name="cores", unit="cores", used=given, available=board.cpus),
     ]
     for cpu, tasks in sorted(cores.tasks.items()):
-        # Parts of a million, rounded up: a whole number, and never less than it is.
+        # Parts per million, rounded up.
         part = utilisation(tasks)
         used = -(-part.numerator * 1_000_000 // part.denominator)
         found.append(Resource(name=f"time of core {cpu}", unit="ppm", used=used, available=10**6))

@@ -1,8 +1,8 @@
-"""Solving: the cheapest configuration that meets every demand, proven to be so.
+"""Solver: the optimal configuration that satisfies every demand.
 
-Weighted MaxSAT (RC2) over the encoding of the Kconfig tree. Demands are hard, each
-library has its cost, and a setting nobody asked for keeps its default. Demands that
-cannot hold together come back as a minimal set: dropping any one of them is enough.
+Weighted MaxSAT (RC2) over the encoding of the Kconfig tree. Demands are hard clauses, each library
+has its cost, and settings without a demand keep their defaults. Unsatisfiable demands are reduced
+to a minimal set: removing any one of them is enough.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Demand:
 
 @dataclass
 class Problem:
-    """What is asked of one image."""
+    """The optimisation problem of one image."""
 
     encoding: Encoding
     demands: list[Demand] = field(default_factory=list)
     costs: Mapping[str, int] = field(default_factory=dict)
 
     def clauses(self, demands: Iterable[Demand] | None = None) -> list[list[int]]:
-        """The hard clauses of demands; a symbol that does not exist is never y."""
+        """The hard clauses of demands; an unknown symbol is never y."""
         known = self.encoding.literals
         return [
             [self.encoding.literal(s, demand.value) for s in demand.symbols if s in known]
@@ -53,11 +53,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """A configuration and its proven cost."""
+    """A configuration and its optimal cost."""
 
     values: dict[str, bool]
     cost: int
-    """The sum over the chosen libraries."""
+    """The sum of the costs of the chosen libraries."""
 
     @property
     def chosen(self) -> list[str]:
@@ -85,7 +85,7 @@ def solve(problem: Problem) -> Solution | None:
         formula.append(clause)
     encoding = problem.encoding
     free = [lit for s, lit in sorted(encoding.preferences.items()) if s not in problem.costs]
-    # One library more always costs more than all settings off their defaults together.
+    # One additional library costs more than all settings off their defaults together.
     scale = len(free) + 1
     for symbol, cost in sorted(problem.costs.items()):
         if symbol in encoding.literals:
@@ -101,10 +101,10 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def minimal(items: Sequence[T], holds: Callable[[Sequence[T]], bool]) -> list[T]:
-    """A minimal subset that still does not hold; of the whole, which must not hold itself.
+    """A minimal unsatisfiable subset of items that do not hold together.
 
-    Deletion in reverse order: what was said last is given up for blame first, so the
-    core names the earliest demands where there is a choice.
+    Deletion in reverse order: the last demands are removed first, so the core has the earliest
+    demands where there is a choice.
     """
     core = list(items)
     for item in reversed(items):

@@ -1,7 +1,7 @@
-"""Several periodic tasks in one VM, where an objective wants them there and says no more of each.
+"""Groups of periodic tasks in one VM, if an objective states no more about each.
 
-A task is read as a VM with a period. Said to be in one, those VMs are one with as many tasks, which
-takes an application that has whatever tasks its system names.
+A task is read as a VM with a period. Tasks stated to be in one VM become one VM with as many tasks,
+which needs an application that runs any number of named tasks.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from tenonos.plan.pool import Pool
 
 
 def together(plan: Plan, pool: Pool) -> Plan:
-    """The plan with one VM for all real-time tasks, if there is to be but one and they fit it."""
+    """The plan with one VM for all real-time tasks, if one is demanded and they fit."""
     tenons = [guest for guest in plan.guests if guest.kind == "tenon"]
     others = len(plan.guests) - len(tenons)
     one = any(item.kind == "vms" and item.value == others + 1 for item in plan.items)
     if len(tenons) < 2 or not one or is_bare(plan.items):
         return plan
     names = {guest.name for guest in tenons}
-    if not all(_is_plain(guest, plan) for guest in tenons) or not _is_crew(names, plan, pool):
+    if not all(_is_plain(guest, plan) for guest in tenons) or not _is_group(names, plan, pool):
         return plan
     crew = Guest(name=UNNAMED, kind="tenon", tasks=len(tenons))
     items: list[Item] = []
@@ -34,7 +34,7 @@ def together(plan: Plan, pool: Pool) -> Plan:
 
 
 def _is_plain(guest: Guest, plan: Plan) -> bool:
-    """Whether no more is said of a VM than what it does, how often and where."""
+    """Whether a VM has no demands but function, period and core."""
     mine = [item for item in plan.items if item.image == guest.name]
     periods = [item for item in mine if item.kind == "period"]
     timed = any(
@@ -44,8 +44,8 @@ def _is_plain(guest: Guest, plan: Plan) -> bool:
     return len(periods) == 1 and not timed and not guest.made_by and not guest.talks
 
 
-def _is_crew(names: set[str], plan: Plan, pool: Pool) -> bool:
-    """Whether an application that has any tasks does all that is asked of these VMs."""
+def _is_group(names: set[str], plan: Plan, pool: Pool) -> bool:
+    """Whether an application for arbitrary tasks satisfies all demands on these VMs."""
     asked = {
         pool.symbol(str(item.value))
         for item in plan.items

@@ -1,4 +1,4 @@
-"""VMs that are not there at boot: who makes them, where, and of what."""
+"""VMs created on demand: manager, cores, reserve and templates."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tenonos.system.schema import ManagesSpec, ReserveSpec
 from tenonos.system.units import size_text
 
 LEAST = 32 << 20
-"""Bytes of the reserve at least: room for a VM or two of a file's."""
+"""The least size of the reserve: for a VM or two from image files."""
 BESIDE = 4 << 20
-"""Room for what a VM has beside its memory: its log and its tasks' samples."""
+"""Additional memory of a VM: its log and its tasks' samples."""
 
 
 def marked(plan: Plan) -> Plan:
-    """The plan with each VM marked that is to be made on demand."""
+    """The plan with VMs to be created on demand marked."""
     manager = maker(plan.guests)
     asked = {i.image: i for i in plan.items if (i.kind, i.value) == ("capability", TEMPLATE)}
     if manager is None:
@@ -47,19 +47,19 @@ def maker(guests: Sequence[Guest]) -> str | None:
 
 
 def apart(guests: Sequence[Guest]) -> tuple[list[Guest], list[Guest]]:
-    """Those there at boot, and those made by one of them."""
+    """The VMs created at boot, and those created on demand."""
     names = {guest.name for guest in guests}
     made = [guest for guest in guests if guest.made_by in names]
     return [guest for guest in guests if guest not in made], made
 
 
 def cpus(made: Sequence[Guest], given: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
-    """The core of each that is made: the last one of its maker."""
+    """The core of each VM created on demand: the last one of its manager."""
     return {guest.name: [given[guest.made_by or ""][-1]] for guest in made}
 
 
 def of(plan: Plan, images: Mapping[str, Image], channels: Sequence[Channel]) -> list[Template]:
-    """The templates of a composition, each made by the first message to it from its maker too."""
+    """The templates of a composition, each also created by the first message from its manager."""
     made = apart(plan.guests)[1]
     reserve = size(images[guest.name].memory or 0 for guest in made)
     found = []
@@ -81,12 +81,12 @@ def of(plan: Plan, images: Mapping[str, Image], channels: Sequence[Channel]) -> 
 
 
 def size(memory: Iterable[int]) -> int:
-    """Bytes of the reserve for VMs of so much memory, all of them at a time."""
+    """Bytes of the reserve for VMs with that memory, all at the same time."""
     return max(LEAST, sum(each + BESIDE for each in memory))
 
 
 def reserve(answer: Composition, plan: Plan) -> ReserveSpec | None:
-    """Room for VMs made at run time: on their cores, or the last one of who makes them."""
+    """The reserve for dynamic VMs: on their cores, or on the last one of their manager."""
     manager = maker(plan.guests)
     if manager is None or not manages(plan.items):
         return None
@@ -99,7 +99,7 @@ def reserve(answer: Composition, plan: Plan) -> ReserveSpec | None:
 
 
 def authority(answer: Composition, plan: Plan, name: str) -> ManagesSpec | None:
-    """What a VM may do to others: make those on demand, and what else it was asked to manage."""
+    """The management authority of a VM: creation on demand, and other stated rights."""
     room = reserve(answer, plan)
     if room is None or name != maker(plan.guests):
         return None

@@ -1,4 +1,4 @@
-"""The files of a composition: `system.toml`, a fragment per image, `explain.json`."""
+"""Writer of a composition's files: `system.toml`, a fragment per image, `explain.json`."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def _name(answer: Composition) -> str:
 
 
 def system_name(images: list[str]) -> str:
-    """A name for a system made of its VMs' names, or of its folder's: a letter first."""
+    """A name for a system from the names of its VMs or its folder, beginning with a letter."""
     plain = re.sub(r"[^a-z0-9-]", "-", "-".join(images).lower())
     return re.sub(r"^[^a-z]+", "", plain)[:31].rstrip("-") or "system"
 
 
 def folder_for(answer: Composition) -> Path:
-    """The folder a composition is written to unless told: one of its name, never another's."""
+    """The default folder of a composition: named after it, and not one of another system."""
     folder = Path(_name(answer))
     if folder.exists() and not (folder / "explain.json").exists():
         raise InputError(f"{folder} exists and was not composed", mend="name a folder with -o")
@@ -146,7 +146,7 @@ def _channel(channel: Channel) -> ChannelSpec:
 
 
 def _limits(name: str, plan: Plan) -> dict[str, str]:
-    """The bounds on an image and on what it takes, which only its build can check."""
+    """The bounds on an image and on its memory, which the build checks."""
     return {
         f"{kind}_limit": size_text(bound) for kind, bound in bounds.limits(name, plan.items).items()
     }
@@ -223,7 +223,7 @@ def explain_json(
 def _parameters(
     answer: Composition, plan: Plan, composer: Composer, solved: dict[str, Solved]
 ) -> dict[str, list[Any]]:
-    """The parameters of each image: its place, then those of its libraries."""
+    """The parameters of each image: its placement, then those of its libraries."""
     shares = allocate(plan.guests, plan.items, composer.board)
     colours = {name: share.colours for name, share in shares.items()}
     found: dict[str, list[Any]] = {name: [] for name in answer.images}

@@ -1,11 +1,11 @@
-"""The `llm` planner: a language model reads the objective, and nothing it says is taken on trust.
+"""The `llm` planner: a language model reads the objective, and each of its claims is checked.
 
-* `endpoint` asks any server of the OpenAI chat protocol, within time and tokens;
-* `tape` keeps the replies, so that a run can be repeated without the server;
-* `reply` is what a model may say, and the parser of it;
-* `prompt` is what it is told;
-* `check` holds each claim against the words it points at, and recomputes each number from them;
-* `reader` tries, complains and tries again.
+* `endpoint` asks a server of the OpenAI chat protocol, with limits of time and tokens;
+* `tape` records the replies, so that a run can be repeated without the server;
+* `reply` has the schema and the parser of replies;
+* `prompt` has the messages to the model;
+* `check` compares each claim with the words it refers to, and recomputes each number from them;
+* `reader` repeats the question with complaints.
 
-Here is the only way out to a network that composing has, and it is taken only if asked for.
+This is the only network access of composing, and only on request.
 """

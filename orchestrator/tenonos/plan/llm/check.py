@@ -1,8 +1,8 @@
-"""Checking a reply: each claim against the words it points at and the names that exist.
+"""Validation of a reply: each claim against the words it refers to, and against known names.
 
-What holds becomes the plan; of the rest there is a complaint each, which goes back to the
-model. What still does not hold in the end is pruned: its words are then reported as missing, or
-as ignored if another claim stands for them. No number and no name of a model is taken over.
+Valid claims become the plan; for each other one a complaint goes back to the model. Claims that
+remain invalid are pruned: their words are then reported as missing, or as ignored if another claim
+covers them. No number or name of a model is used unchecked.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ T = TypeVar("T")
 PLANNER = "llm"
 NAMED = ("capability", "forbid", "utility", "board")
 OF_ONE = ("period", "deadline", "jitter", "wcet", "image", "ram", "core")
-"""Demands that only a VM can meet; all but the last two a real-time one."""
+"""Kinds of demands on a VM; all but the last two on a real-time one."""
 UTILITIES = ("footprint", "latency", "balance")
 
 
 class Refused(Exception):
-    """A claim that does not hold; the message is the complaint."""
+    """An invalid claim; the message is the complaint."""
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """What is wrong with a claim, and the words concerned if they are there at all."""
+    """The error of a claim, with the words concerned if they occur."""
 
     text: str
     span: Span | None = None
     why: str = ""
-    """Why the words are no demand, if that is what is wrong."""
+    """The reason why the words are no demand, if that is the error."""
 
 
 @dataclass
 class Checked:
-    """What holds of a reply, and what does not."""
+    """The valid and invalid claims of a reply."""
 
     objective: str
     guests: list[Guest] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Checked:
     complaints: list[Complaint] = field(default_factory=list)
 
     def plan(self) -> Plan:
-        """The plan without what does not hold; no words of the objective get lost."""
+        """The plan without invalid claims; no words of the objective are lost."""
         missing, ignored = list(self.missing), list(self.ignored)
         for complaint in self.complaints:
             if complaint.span is None:
@@ -74,7 +74,7 @@ class Checked:
         )
 
     def covers(self, span: Span) -> bool:
-        """Whether something that holds points at a place, or a part of it."""
+        """Whether a valid claim refers to a place, or to a part of it."""
         spans = [item.span for item in self.items if item.span]
         spans += [s for s, _ in self.missing] + [s for s, _ in self.ignored]
         return any(_overlap(span, other) for other in spans)
@@ -84,7 +84,7 @@ class Checked:
 
 
 class Checker:
-    """One reply being checked."""
+    """The validation of one reply."""
 
     def __init__(self, words: Words, pool: Pool, boards: Iterable[str]) -> None:
         self.words = words
@@ -95,7 +95,7 @@ class Checker:
         self._taken: dict[str, set[Span]] = {}
 
     def check(self, reply: Reply) -> Checked:
-        """What holds of a reply."""
+        """Validate a reply."""
         linuxes = sum(vm.kind == "linux" for vm in reply.vms)
         for vm in reply.vms:
             try:
@@ -120,7 +120,7 @@ class Checker:
     # Claims
 
     def _guest(self, handle: str, kind: str, several: bool, span: Span) -> None:
-        """A VM under a name of ours."""
+        """A VM with a name of ours."""
         number = 1 + sum(guest.kind == kind for guest in self.found.guests)
         if kind == "linux":
             guest = Guest(name=f"linux-{number}" if several else "linux", kind="linux")
@@ -149,7 +149,7 @@ class Checker:
         self._add(_kind(claim), number, owner, span, rule, CPU if claim.kind == "core" else None)
 
     def _owner(self, claim: Claim) -> Guest | None:
-        """The VM a claim is about."""
+        """The VM that a claim refers to."""
         guest = self.handles.get(claim.vm) if claim.vm is not None else None
         if claim.vm is not None and guest is None:
             raise Refused(f"there is no VM “{shown(claim.vm)}” in vms")
@@ -161,7 +161,7 @@ class Checker:
         return guest
 
     def _name(self, claim: Claim, span: Span) -> str | None:
-        """The name of a claim if it exists; None if what it means is missing from the pool."""
+        """The name in a claim if it exists; None if it is missing from the pool."""
         name = claim.name or ""
         if claim.kind in ("utility", "board"):
             known = UTILITIES if claim.kind == "utility" else self.boards
@@ -196,7 +196,7 @@ class Checker:
             self.found.ignored.append((span, shown(remark.why) or "no demand"))
 
     def _nothing_left_out(self) -> None:
-        """Numbers are demands or are said not to be: a model that forgets one is told so."""
+        """Complain about numbers that are neither demands nor said not to be."""
         for span in self.words.numbers():
             complained = any(c.span and _overlap(c.span, span) for c in self.found.complaints)
             if not complained and not self.found.covers(span):
@@ -207,7 +207,7 @@ class Checker:
     # Words
 
     def _span(self, kind: str, words: str) -> Span:
-        """The place of words: of several, the first nobody pointed at for the same."""
+        """The place of words: of several, the first without a claim of the same kind."""
         places = self.words.places(words)
         if not places:
             raise Refused("it is not in the objective to the letter, in whole words")
@@ -250,7 +250,7 @@ class Checker:
             self.found.items.append(item)
 
     def _note(self, name: str, symbol: str, span: Span) -> None:
-        """What in the pool's own texts speaks for the model's reading; often nothing does."""
+        """The evidence in the pool's texts for the model's reading, if any."""
         words = self.words.text[slice(*span)]
         hits = self.pool.retriever.search(words.lower().split())
         hit = next((h for h in hits if symbol in (h.entry.symbol, *h.entry.provides)), None)
@@ -275,7 +275,7 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _once(pairs: Iterable[tuple[Span, T]]) -> list[tuple[Span, T]]:
-    """Of each place the first, in the order of the text."""
+    """The first item of each place, in the order of the text."""
     first: dict[Span, T] = {}
     for span, value in pairs:
         first.setdefault(span, value)

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from tenonos.plan.llm.endpoint import URL, Endpoint
 
 BATCH = 16
-"""Texts in one question: an answer is no larger than the endpoint takes."""
+"""Texts per request, so that an answer is within the endpoint's limit."""
 
 
 class Embeddings(Endpoint):
-    """A server and an embedding model of it."""
+    """A server with an embedding model."""
 
     place = "/embeddings"
 
     def vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector for each text, all as long as each other."""
+        """A vector for each text, all of one length."""
         found = [vector for batch in _batches(texts) for vector in self._asked(batch)]
         if len({len(vector) for vector in found}) > 1:
             raise self._error("its vectors are not all as long", f"check {URL}")
@@ -38,7 +38,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _read(body: bytes, count: int) -> list[list[float]] | None:
-    """The vectors of an answer, in the order of the question; None if it is none."""
+    """The vectors of an answer, in the order of the question; None if it is invalid."""
     try:
         rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
         found = [[float(number) for number in row["embedding"]] for row in rows]

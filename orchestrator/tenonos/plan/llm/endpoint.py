@@ -1,7 +1,7 @@
-"""The endpoint: one chat completion of the OpenAI protocol at a time, over HTTP.
+"""Client of the OpenAI chat protocol, over HTTP.
 
-`OPENAI_BASE_URL` and `OPENAI_API_KEY` say where and as whom. All questions of a composition
-share one limit of time and one of tokens. No redirect is followed: the key is for one server.
+`OPENAI_BASE_URL` and `OPENAI_API_KEY` give address and key. All questions of a composition share
+one limit of time and one of tokens. No redirect is followed: the key is for one server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tenonos.plan.llm.tape import Messages
 
 URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 LARGEST = 1 << 20
-"""Bytes of an answer at most."""
+"""The most bytes of an answer."""
 MENDS = {
     401: f"check {KEY}",
     403: f"check {KEY}",
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """An answer of the server with a status that is not 200."""
+    """An answer of the server with a status other than 200."""
 
     def __init__(self, status: int, body: bytes) -> None:
         self.status = status
@@ -45,10 +45,10 @@ class Refused(Exception):
 
 
 class Endpoint:
-    """A server and a model of it."""
+    """A server with a model."""
 
     place = "/chat/completions"
-    """Where it answers, below the address of the server."""
+    """Path of the service below the address of the server."""
 
     def __init__(self, model: str, seconds: int, tokens: int) -> None:
         self.model = model
@@ -59,10 +59,10 @@ class Endpoint:
         if not self.key.isascii() or not self.key.isprintable():
             raise InputError("it has characters that no key has", KEY)
         self.plain = False
-        """Whether the server knows less of the protocol than we asked for."""
+        """Whether the server supports only the basic protocol."""
 
     def start(self, objective: str, board: str) -> None:
-        """A new objective: limits begin anew."""
+        """Start a new objective: reset the limits."""
         self.until = time.monotonic() + self.seconds
         self.left = self.tokens
 
@@ -73,7 +73,7 @@ class Endpoint:
         return self._answered(lambda: self._content(self._posted(messages)))
 
     def _answered(self, ask: Callable[[], T]) -> T:
-        """An answer, or one line about what the server said in its place."""
+        """An answer, or a one-line error with the server's message."""
         try:
             return ask()
         except Refused as error:
@@ -83,7 +83,7 @@ class Endpoint:
             raise self._error(what, MENDS.get(error.status)) from None
 
     def _posted(self, messages: Messages) -> bytes:
-        """The answer; where a server refuses the form of the question, in the plainest form."""
+        """The answer; if a server refuses the form of the question, to its basic form."""
         if not self.plain:
             try:
                 return self._post(self._question(messages))
@@ -114,15 +114,15 @@ class Endpoint:
         if not isinstance(content, str):
             raise self._error("its answer is no chat completion", f"check {URL}")
         spent = usage.get("completion_tokens") if isinstance(usage, dict) else None
-        # Who does not count them is taken to have spent one for every four characters.
+        # Without a count, one token is assumed for every four characters.
         self.left -= spent if isinstance(spent, int) and spent > 0 else len(content) // 4 + 1
         return content
 
     def _post(self, question: dict[str, Any]) -> bytes:
-        """The body of the answer, in the time that is left whatever the server does.
+        """The body of the answer, within the remaining time.
 
-        A time-out of a socket is one of each read: a server that sends a byte now and then
-        would never meet it. So the wait is ours, and the thread that is waited for a daemon.
+        A socket's time-out applies to each read: a server that sends a byte now and then would
+        never exceed it. So the exchange runs in a daemon thread, with a time limit here.
         """
         done: SimpleQueue[bytes | Exception] = SimpleQueue()
         left = self.until - time.monotonic()
@@ -154,7 +154,7 @@ class Endpoint:
         headers = {"Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        # Escaped here: a model's reply may hold halves of pairs, which UTF-8 has no bytes for.
+        # Escaped: a model's reply may contain lone surrogates, which UTF-8 cannot encode.
         content = json.dumps(question).encode()
         with (
             httpx2.Client(timeout=seconds, follow_redirects=False) as client,
@@ -176,14 +176,14 @@ class Endpoint:
 
 
 def _reason(error: BaseException) -> str:
-    """What the system said, below what the libraries say about it."""
+    """The innermost error message, of the system."""
     while error.__cause__ or error.__context__:
         error = error.__cause__ or error.__context__ or error
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _url(environment: Mapping[str, str], place: str) -> str:
-    """Where the server answers such questions, by the environment."""
+    """The address of the service, from the environment."""
     base = environment.get(URL, "").strip().rstrip("/")
     if not base:
         raise InputError("it is not set", URL, "set it, as to http://localhost:8000/v1")

@@ -1,4 +1,4 @@
-"""What a model is told: the task, then objective, boards and vocabulary as quoted data."""
+"""Prompt of the model: the task, then objective, boards and vocabulary as quoted data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def complaint(complaints: Sequence[str]) -> dict[str, str]:
 
 
 def vocabulary(pool: Pool) -> dict[str, str]:
-    """What can be demanded by name, with the pool's own words for it."""
+    """The names that can be demanded, with the pool's description."""
     return {
         name: shown(f"{entry.prompt}. {entry.text}", 200)
         for name, entry in pool.by_name.items()

@@ -1,4 +1,4 @@
-"""The planner itself: ask, check, complain, ask again; what does not hold in the end is pruned."""
+"""The planner by a language model: question, validation, repeated questions, pruning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIES = 3
 
 
 class Llm:
-    """The reading of a language model, as far as it can be checked."""
+    """A planner by a language model, with validation."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -40,7 +40,7 @@ class Llm:
         return plan
 
     def _read(self, words: Words, pool: Pool) -> Checked:
-        """The first reading without a fault, or the one with the fewest."""
+        """The first valid reading, or the one with the fewest errors."""
         messages = conversation(words.text, played(), pool)
         best: Checked | None = None
         wrong: list[str] = []

@@ -1,7 +1,7 @@
-"""What a model may say: its JSON schema, and the parser of its replies.
+"""JSON schema and parser of a model's replies.
 
-A model points, it does not count: a demand has a kind and verbatim words, and its number is
-read from the words by the grammar of quantities.
+A model only refers to words: a demand has a kind and verbatim words, and its number is read from
+the words by the grammar of quantities.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 LONGEST = 100_000
-"""Characters of a reply at most."""
+"""The most characters of a reply."""
 MOST = 100
-"""Claims of one sort at most: an objective has 2,000 characters."""
+"""The most claims of one kind: an objective has 2,000 characters."""
 SHOWN = 80
-"""Characters of a reply that a message shows at most."""
+"""The most characters of a reply in a message."""
 
 Words = Annotated[str, Field(alias="from", min_length=1)]
 ClaimKind = Literal[
@@ -27,13 +27,13 @@ ClaimKind = Literal[
 
 
 class Part(BaseModel):
-    """Common base: nothing beside the fields, no text taken for a number."""
+    """Common base: no other fields, no conversion of types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Vm(Part):
-    """A VM the objective calls for; its name is but a handle within the reply."""
+    """A VM of the objective; its name is only a handle within the reply."""
 
     name: str
     kind: Literal["tenon", "linux"]
@@ -45,14 +45,14 @@ class Claim(Part):
 
     kind: ClaimKind
     name: str | None
-    """Of a capability, a prohibition, a utility and a board: which."""
+    """The name of a capability, prohibition, utility or board."""
     vm: str | None
     at_most: bool
     words: Words
 
 
 class Remark(Part):
-    """Words that nothing meets, or that are no demand, and why."""
+    """Words without a match in the pool, or that are no demand, with the reason."""
 
     words: Words
     why: str
@@ -68,7 +68,7 @@ class Reply(Part):
 
 
 class Unusable(Exception):
-    """A reply that is none; the message is the complaint in one clause."""
+    """An unusable reply; the message is the complaint in one clause."""
 
 
 def schema() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def parse(text: str) -> Reply:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object none of whose keys stands there twice: readers differ in which one counts."""
+    """An object without duplicate keys, which parsers treat differently."""
     found = dict(pairs)
     if len(found) < len(pairs):
         (key, _count), *_ = Counter(key for key, _ in pairs).most_common(1)
@@ -104,6 +104,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def shown(text: str, most: int = SHOWN) -> str:
-    """Text of a model as a message may show it: one line, printable, not long."""
+    """Text of a model for a message: one line, printable, truncated."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * most]).split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,7 +1,7 @@
-"""The tape: the replies of a run in a file, by which it can be repeated without a network.
+"""Records of a model's replies in a file, to repeat a run without a network.
 
-The file has the objective, the board, the model's name and each reply to the letter; neither
-the endpoint nor its key.
+The file has the objective, the board, the model's name and each reply verbatim; neither the
+endpoint nor its key.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Messages = Sequence[dict[str, str]]
 
 
 class Source(Protocol):
-    """Where replies come from: an endpoint, or a tape."""
+    """A source of replies: an endpoint, or a record."""
 
     def start(self, objective: str, board: str) -> None:
-        """A new objective begins."""
+        """Start a new objective."""
         ...
 
     def ask(self, messages: Messages) -> str:
@@ -43,14 +43,14 @@ class Tape(BaseModel):
 
 
 class Recorder:
-    """A source whose replies are written down as they come, the useless ones too."""
+    """A source that records its replies, unusable ones included."""
 
     def __init__(self, source: Source, model: str, file: Path) -> None:
         outputs.check(file, "--record")
         self.source, self.model, self.file = source, model, file
 
     def start(self, objective: str, board: str) -> None:
-        """A new objective begins, and a new tape."""
+        """Start a new objective and a new record."""
         self.tape = Tape(objective=objective, board=board, model=self.model)
         self.source.start(objective, board)
 
@@ -58,13 +58,13 @@ class Recorder:
         """The source's answer."""
         reply = self.source.ask(messages)
         self.tape.replies.append(reply)
-        # Escaped: half of a surrogate pair is in JSON's power, but not in UTF-8's.
+        # Escaped: JSON can represent lone surrogates, UTF-8 cannot.
         outputs.write(self.file, json.dumps(self.tape.model_dump(), indent=1) + "\n")
         return reply
 
 
 class Player:
-    """The replies of a tape, in their order."""
+    """The replies of a record, in their order."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -76,7 +76,7 @@ class Player:
             raise self._wrong("it is not a record of replies") from None
 
     def start(self, objective: str, board: str) -> None:
-        """The objective that is asked for, which must be the one on the tape."""
+        """Start an objective, which must be the recorded one."""
         if (objective, board) != (self.tape.objective, self.tape.board):
             raise self._wrong("it was recorded for another objective or board")
         self.left = list(self.tape.replies)

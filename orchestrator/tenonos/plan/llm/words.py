@@ -1,4 +1,4 @@
-"""The words of an objective as claims point at them: places, and the numbers that stand there."""
+"""Words of an objective for claims: places, and the numbers in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tenonos.plan.english.text import number_at, tokens
 Span = tuple[int, int]
 
 REACH = 8
-"""Words before a place in which a number that reaches into it may begin."""
+"""Words before a place in which an overlapping number may begin."""
 
 DIMENSIONS: dict[str, tuple[Dimension, ...]] = {
     "period": ("rate", "time"),
@@ -35,10 +35,11 @@ class Words:
             for m in marks
             if m.kind == "ignored"
         ]
-        """What grammar alone knows to be no demand (an instruction to the tool), and why."""
+        """Words that grammar alone recognises as no demand (an instruction to the tool), with the
+        reason."""
 
     def places(self, words: str) -> list[Span]:
-        """Where words stand to the letter, and whole."""
+        """The places of words, verbatim and as whole words."""
         found = []
         at = self.text.find(words)
         while at >= 0 and words:
@@ -48,7 +49,7 @@ class Words:
         return found
 
     def numbers(self) -> Iterator[Span]:
-        """The numbers in digits: none of them may be passed over."""
+        """The numbers in digits, all of which claims must cover."""
         return ((word.start, word.end) for word in self.words if word.is_number)
 
     def has_number(self, span: Span) -> bool:

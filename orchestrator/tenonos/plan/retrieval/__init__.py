@@ -1,5 +1,5 @@
-"""Retrieval: which of the pool's own texts words mean, and what they lead to.
+"""Retrieval: lookup of words in the pool's texts.
 
-`knowledge` is what the pool says about itself, `graph` its Lib-Graph; `retrieve` ranks by
-words (`rankings`), `lightrag` by the graph too, and `scoring` judges the paths.
+`knowledge` has the texts of the pool, `graph` its Lib-Graph; `retrieve` ranks by words
+(`rankings`), `lightrag` also by the graph, and `scoring` scores the paths.
 """

@@ -1,9 +1,9 @@
-"""Names that a help text coins: what a library without keywords is called by in an objective.
+"""Coined names: terms of a help text by which a library without keywords is found.
 
-A library dropped into the pool has a name, which nobody need use, and some sentences on what it
-does. Words of these that no other text of the pool has are what can only mean it: *I2C*, *flash*,
-*stepper*. Such a word is a name by itself if it is written as one (capitals, digits) or stands in
-the first sentence, and so is each noun phrase with one in it.
+A library dropped into the pool has a name, which objectives need not use, and a help text. Words of
+the help text that occur in no other text of the pool identify it: *I2C*, *flash*, *stepper*. Such a
+word is a name if it is written as one (capitals, digits) or occurs in the first sentence; so is
+each noun phrase that contains one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenonos.plan.english import grammar as g
 from tenonos.plan.english.text import STOP, words_of
 
 LONGEST = 4
-"""Words in the longest name."""
+"""The most words of a name."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _PART = re.compile(r"[^\s,;:.!?()]+|[,;:.!?()]")
 _INNER = re.compile(r"\w[A-Z0-9]")
@@ -41,7 +41,7 @@ def coined(text: str, known: Set[str]) -> tuple[str, ...]:
 
 
 def spellings(text: str) -> frozenset[str]:
-    """The words of a text as two texts are compared; capitals make another word: CAN, can."""
+    """The words of a text for comparison; case is significant: CAN, can."""
     words = re.findall(r"[^\W_]+", text)
     shouted = (word for word in words if len(word) > 1 and word.isupper())
     common = (word for word in words if not (len(word) > 1 and word.isupper()))
@@ -49,9 +49,8 @@ def spellings(text: str) -> frozenset[str]:
 
 
 def _phrases(sentence: str) -> Iterator[tuple[bool, list[str]]]:
-    """The runs of words between those that hold a sentence together, and whether a verb may begin
-    one: at the beginning, behind a colon or a relative.
-    """
+    """The runs of content words between function words, and whether a verb may begin one: at the
+    start, after a colon or a relative pronoun."""
     opens, phrase = True, []
     for part in _PART.findall(sentence):
         named = len(part) > 1 and part.isupper()

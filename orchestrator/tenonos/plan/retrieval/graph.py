@@ -1,8 +1,8 @@
 """The Lib-Graph: a Kconfig tree as entities and relations (paper section 4.5).
 
-Nodes are configuration symbols and their help texts. `parent_of` and `describes` are the
-paper's; the others make a path say why a library is needed. Who has a capability `provides` it,
-who depends on one `requires` it.
+Nodes are configuration symbols and their help texts. `parent_of` and `describes` are the paper's;
+the others give the reason for a library in a path. A library `provides` its capabilities and
+`requires` those it depends on.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _is_capability(symbol: kc.Symbol) -> bool:
 
 
 def _parents(symbol: kc.Symbol) -> set[str]:
-    """The symbols whose submenu a symbol stands in."""
+    """The symbols with a submenu that contains a symbol."""
     found = set()
     for node in symbol.nodes:
         parent = node.parent

@@ -1,8 +1,8 @@
-"""What the pool says about itself: the texts an objective is matched against.
+"""Knowledge base of retrieval: the texts of the pool.
 
-One entry per Kconfig symbol that can be demanded: capabilities, libraries,
-applications and boards. All meaning comes from there; a library dropped into the pool is found
-by its own words, with nothing registered anywhere else.
+One entry per Kconfig symbol that can be demanded: capabilities, libraries, applications and boards.
+All meaning comes from these texts; a library dropped into the pool is found by its own words,
+without registration elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PREFIXES: dict[str, EntryKind] = {
     "BOARD_": "board",
 }
 GUEST = "guest."
-"""What the capabilities begin with that are guest systems."""
+"""Prefix of the capabilities of guest systems."""
 _FLAGS = re.IGNORECASE | re.DOTALL | re.MULTILINE
 _KEYWORDS = re.compile(r"^keywords?:\s*(.*)\Z", _FLAGS)
 _PHRASES = re.compile(r"^phrases?:\s*(.*?)(?:\n\s*\n|\Z)", _FLAGS)
@@ -40,21 +40,21 @@ class Entry:
     symbol: str
     kind: EntryKind
     name: str
-    """As people write it: `net.ip`, `core/timer`, `motor`."""
+    """Its name: `net.ip`, `core/timer`, `motor`."""
     prompt: str
     text: str
     keywords: tuple[str, ...]
     phrases: tuple[str, ...] = ()
-    """Groups of words that say the same together; see `gist`."""
+    """Groups of words with the same joint meaning; see `gist`."""
     absences: tuple[str, ...] = ()
-    """What is not there if this is: of the keyword "no tick", "tick"."""
+    """Terms excluded by this entry: for the keyword "no tick", "tick"."""
     provides: tuple[str, ...] = ()
     """The symbols of the capabilities it selects."""
     providers: tuple[str, ...] = field(default=(), compare=False)
-    """Of a capability: the symbols that select it."""
+    """For a capability: the symbols that select it."""
     by_itself: bool = False
-    """Of a library: whether it is chosen for what it does alone. Nothing else of the pool asks for
-    it, and it provides no capability by whose words it is found."""
+    """For a library: whether it is found by its own words alone. No other part of the pool requires
+    it, and it provides no capability with words of its own."""
 
     @property
     def available(self) -> bool:
@@ -63,7 +63,7 @@ class Entry:
 
 
 def entries(tree: kc.Kconfig) -> dict[str, Entry]:
-    """Every entry of a Kconfig tree, by symbol; of boards those that can be tried at once."""
+    """Every entry of a Kconfig tree, by symbol; of boards only emulated ones."""
     metal = {board.load(name).symbol for name in set(board.names()) - set(board.played())}
     selected_by: dict[str, list[str]] = {}
     for symbol in tree.unique_defined_syms:
@@ -93,9 +93,7 @@ def _asked_for(tree: kc.Kconfig) -> frozenset[str]:
 
 
 def _by_itself(entry: Entry, others: Iterable[Entry]) -> Entry:
-    """A library that is found by its own words alone; without keywords, by those that are new to
-    what there is.
-    """
+    """A library that is found by its own words alone; without keywords, by coined names."""
     known = spellings(" ".join(map(_words, others)))
     names = entry.keywords or coined(entry.text, known)
     return replace(entry, by_itself=True, keywords=names)
@@ -106,7 +104,7 @@ def _words(entry: Entry) -> str:
 
 
 def kind_of(symbol: str) -> EntryKind:
-    """What a symbol names, by its prefix."""
+    """The kind of a symbol, by its prefix."""
     return next((kind for prefix, kind in PREFIXES.items() if symbol.startswith(prefix)), "option")
 
 

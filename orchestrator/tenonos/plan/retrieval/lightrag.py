@@ -1,9 +1,9 @@
 """Retrieval by LightRAG: the Lib-Graph as its knowledge graph, paths through what it finds.
 
-LightRAG keeps entities, relations and texts, and finds those near a phrase by their embeddings. The
-embedding is made here, from the n-grams of characters, unless `TENON_EMBEDDING_MODEL` names one of
-the endpoint at `OPENAI_BASE_URL`. No language model is asked. What is found is a part of the graph,
-in which paths from the phrase to symbols are scored; a phrase means what they lead to.
+LightRAG stores entities, relations and texts, and finds those near a phrase by their embeddings.
+Embeddings are computed here from character n-grams, unless `TENON_EMBEDDING_MODEL` names a model of
+the endpoint at `OPENAI_BASE_URL`. No language model is used. The result is a subgraph, in which
+paths from the phrase to symbols are scored; a phrase means the best-scored symbols.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MODEL = "TENON_EMBEDDING_MODEL"
 NEAREST = 20
-"""Entities that LightRAG is to find."""
+"""The number of entities to find."""
 _DIMENSIONS = 1024
 _GRAMS = (3, 4)
 _TOKENS = 8192
@@ -87,14 +87,14 @@ class GraphRetriever(Retriever):
         return rag
 
     async def _near(self, phrase: str) -> tuple[dict[str, float], list[Edge]]:
-        """The nodes that LightRAG finds near a phrase, and the relations between what it finds."""
+        """The nodes that LightRAG finds near a phrase, with the relations between them."""
         from lightrag import QueryParam
 
         asked = QueryParam(
             mode="local", ll_keywords=[phrase], hl_keywords=[phrase], top_k=NEAREST,
             enable_rerank=False,
         )  # fmt: skip
-        # A question of one or two letters is refused; what is looked up are its keywords.
+        # A question of one or two letters would be refused; only its keywords are looked up.
         data = (await self._rag.aquery_data(f"what is {phrase}", asked)).get("data", {})
         names = [found["entity_name"] for found in data.get("entities", ())]
         texts = [found["description"] for found in data.get("entities", ())]
@@ -111,7 +111,7 @@ class GraphRetriever(Retriever):
 
 
 def _close(loop: asyncio.AbstractEventLoop, rag: Any) -> None:
-    """Ends what LightRAG left running, so that nothing is told at the end of the program."""
+    """Cancel LightRAG's remaining tasks, so that no warning appears at exit."""
     loop.run_until_complete(rag.finalize_storages())
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
@@ -121,7 +121,7 @@ def _close(loop: asyncio.AbstractEventLoop, rag: Any) -> None:
 
 
 def knowledge(graph: networkx.MultiDiGraph) -> dict[str, list[dict[str, Any]]]:
-    """The Lib-Graph as LightRAG takes one: entities, relations, and the texts they come from."""
+    """The Lib-Graph in LightRAG's format: entities, relations, and their source texts."""
     texts = {name: data.get("text") or data.get("prompt") or name for name, data in _nodes(graph)}
     return {
         "chunks": [

@@ -1,6 +1,6 @@
-"""Rankings of texts by how near they are to what is asked: BM25 of words, TF-IDF of n-grams.
+"""Rankings of texts by similarity to a phrase: BM25 of words, TF-IDF of character n-grams.
 
-A pool has some hundred short texts, so that neither needs more than a dictionary.
+A pool has some hundred short texts, so dictionaries are sufficient.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 K1, B = 1.5, 0.75
-"""How soon more of a word says no more, and how much a long text's words count less: as
-customary since Robertson et al. 1994."""
+"""Saturation of term frequency and normalisation of text length, as customary since Robertson et
+al. 1994."""
 SIZES = (3, 4)
 """Characters of an n-gram: short enough for other forms of a word, long enough to tell words."""
 
@@ -29,7 +29,7 @@ class Words:
         self._rarity = {w: math.log1p((len(bags) - n + 0.5) / (n + 0.5)) for w, n in found.items()}
 
     def scores(self, asked: Iterable[str]) -> list[float]:
-        """How near each bag is to the words asked for."""
+        """The score of each bag for the query words."""
         known = [word for word in asked if word in self._rarity]
         return [sum(self._rarity[w] * bag.get(w, 0.0) for w in known) for bag in self._shares]
 
@@ -44,7 +44,7 @@ class Grams:
         self._vectors = [self._vector(count) for count in counts]
 
     def scores(self, asked: str) -> list[float]:
-        """How near each text is to the words asked for."""
+        """The score of each text for the query."""
         wanted = self._vector(_grams(asked))
         return [
             sum(weight * vector.get(gram, 0.0) for gram, weight in wanted.items())

@@ -6,7 +6,7 @@ phrase's weight that an entry covers. Only entries whose evidence passes a thres
 count: a rank alone always has a first place, even for nonsense.
 
 A word that occurs nowhere in the pool is compared by character n-grams with those that
-do, so that a slip of the keyboard still finds its word.
+do, so that a typing error still finds its word.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from tenonos.plan.retrieval.knowledge import Entry
 from tenonos.plan.retrieval.rankings import Grams, Words
 
 THRESHOLD = 0.57
-"""The least evidence that counts; tuned on the table of objectives in the tests."""
+"""Threshold of evidence; tuned on the objectives of the tests."""
 AMPLE, NEAR, NEARER = 0.8, 0.4, 0.6
-"""Evidence that is enough by itself; else how near a title must be, for several words and for one.
+"""Evidence that is sufficient by itself; else the required similarity of a title, for several words
+and for one.
 
 "stack" must not mean a network stack, nor "wheel speed" the control of a motor's speed.
 """
 LIKENESS, RATIO = 0.5, 0.85
-"""The least n-gram cosine, and share of letters in common and in order, at which an unknown
-word is taken for a known one."""
+"""Thresholds of n-gram cosine and of common letters in order, for an unknown word to match a known
+one."""
 HEADS = 4
-"""Names that end alike, of which another is one more."""
+"""The number of names with the same last word, from which on a new one is recognised."""
 FUSION = 60
 """The constant of reciprocal-rank fusion, at the value customary since Cormack et al. 2009."""
 TITLE, LEAD, BODY = 1.0, 0.7, 0.45
-"""How much a word says about an entry: in its name or keywords, its first sentence, the rest."""
+"""Weight of a word for an entry: in its name or keywords, its first sentence, the rest."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,19 @@ class Hit:
     entry: Entry
     evidence: float
     exactness: float
-    """How much of the entry's nearest name, prompt or keyword the phrase says."""
+    """The share of the entry's nearest name, prompt or keyword that the phrase covers."""
     score: float
-    """The fused score; orders hits, has no meaning of its own."""
+    """The fused score, which only orders hits."""
     covered: frozenset[int]
-    """Which of the phrase's words it covers."""
+    """The words of the phrase that it covers."""
     matched: tuple[str, ...]
     """The words of the entry that matched."""
     path: tuple[tuple[str, str, str], ...] = ()
-    """The relations of the Lib-Graph that led from the phrase to it, if more than its own text."""
+    """Relations of the Lib-Graph from the phrase to it, if not by its own text."""
 
 
 class Retriever:
-    """The index of a pool's entries, built on first use. Asked the same, it looks up once."""
+    """The index of a pool's entries, built on first use, with a cache of lookups."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = list(entries)
@@ -78,14 +79,14 @@ class Retriever:
         return Gists(self.entries)
 
     def search(self, words: Sequence[str], threshold: float = THRESHOLD) -> list[Hit]:
-        """The entries a phrase may mean, best first; empty when nothing is near enough."""
+        """The entries a phrase may mean, best first; empty if none is near enough."""
         key = (*words, threshold)
         if key not in self._found:
             self._found[key] = self._search(words, threshold)
         return self._found[key]
 
     def called_by_lack(self, words: Sequence[str]) -> Entry | None:
-        """What is called by the lack of something, as tickless is by "no tick"."""
+        """The entry named by the absence of something, as tickless by "no tick"."""
         asked = words_of(" ".join(words))
         for entry in self.entries:
             if any(words_of(absence) == asked for absence in entry.absences):
@@ -93,23 +94,23 @@ class Retriever:
         return None
 
     def tells(self, entry: Entry, words: Sequence[str]) -> bool:
-        """Whether all words that matter are in an entry's texts: they say no more than it does."""
+        """Whether all content words are in an entry's texts."""
         fields = self._fields[self.entries.index(entry)]
         wanted = [stem(word) for word in words if self._matters(word)]
         return bool(wanted) and all(word in fields for word in wanted)
 
     def knows(self, word: str) -> bool:
-        """Whether a word means something by itself."""
+        """Whether a word has a meaning by itself."""
         return bool(self.search([word]))
 
     def headed(self, word: str) -> list[Entry]:
-        """The capabilities of which several names end in a word: another may be one more."""
+        """The capabilities with several names that end in a word: a new name may be another one."""
         ending = f" {word}"
         known = (entry for entry in self.entries if entry.kind == "capability")
         return [e for e in known if sum(n.endswith(ending) for n in e.keywords) >= HEADS]
 
     def ranked(self, text: str) -> list[Entry]:
-        """All entries by BM25 alone, best first: what there is to compare with."""
+        """All entries by BM25 alone, best first, for comparison."""
         scores = self._by_words.scores(words_of(text))
         return [self.entries[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
 
@@ -143,8 +144,8 @@ class Retriever:
             needed = NEARER if len(said) == 1 else 0.0 if value >= AMPLE else NEAR
             if exactness >= needed:
                 hits.append(Hit(self.entries[i], round(value, 4), exactness, 0.0, covered, matched))
-        # Equal evidence is decided by the nearer title, then by what can be had; the rankings
-        # are only asked where that leaves a tie.
+        # Equal evidence is decided by the nearer title, then by availability; the rankings only
+        # break ties.
         if len({_clear(hit) for hit in hits}) < len(hits):
             fused = self._fused(words, known, evidence, passing)
             score = {self.entries[i].symbol: value for i, value in fused.items()}
