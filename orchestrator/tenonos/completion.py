@@ -1,7 +1,7 @@
 """Completion of commands, options and names by bash, zsh and fish.
 
-A shell's script, from `./tenon --completion SHELL`, calls `tenon` with a variable set; what
-stands on the line comes with it. `./tenon` leaves such a call alone before it is set up.
+A shell's script, from `./tenon --completion SHELL`, calls `tenon` with the command line in
+variables. Before the bootstrap, `./tenon` ignores such calls.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 VARIABLE = "_TENON_COMPLETE"
-"""Set by the scripts to what they want; named in `./tenon` too."""
+"""The variable set by the scripts; also used in `./tenon`."""
 
 
 class Shell(StrEnum):
-    """A shell that completes."""
+    """A shell with completion."""
 
     bash = "bash"
     zsh = "zsh"
@@ -23,14 +23,14 @@ class Shell(StrEnum):
 
 
 def script(shell: Shell) -> str:
-    """What the shell must read once."""
+    """The completion script of a shell."""
     from typer.completion import get_completion_script
 
     return get_completion_script(prog_name="tenon", complete_var=VARIABLE, shell=shell.value)
 
 
 def prepare() -> None:
-    """Make typer speak with the shells if one asks."""
+    """Initialise typer's completion if a shell requests it."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init
 
@@ -38,7 +38,7 @@ def prepare() -> None:
 
 
 def systems(incomplete: str) -> list[str]:
-    """The systems of the tree; where none fits, bash goes on with files."""
+    """The systems of the tree; without a match, bash completes files."""
     from tenonos.system import names
 
     return _beginning(names(), incomplete)
@@ -59,7 +59,7 @@ def boards(incomplete: str) -> list[str]:
 
 
 def symbols(incomplete: str) -> list[str]:
-    """Libraries, capabilities and symbols of the pool, by all names that are understood."""
+    """Libraries, capabilities and symbols of the pool, by all accepted names."""
     from tenonos.plan.retrieval.knowledge import entries
     from tenonos.pool.kconfig import PREFIX, load
 

@@ -1,4 +1,4 @@
-"""Digests of files: what decides how something turns out, and when it is to be made again."""
+"""Digests of input files, which decide when an artefact is rebuilt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def add(digest: hashlib._Hash, files: Iterable[Path], base: Path | None = None) -> None:
-    """Add files, each with its name: as it is, or from a folder on."""
+    """Add files with their names: absolute, or relative to a folder."""
     for file in files:
         name = file if base is None else file.relative_to(base)
         digest.update(f"{name}\0".encode())

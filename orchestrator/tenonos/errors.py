@@ -1,7 +1,7 @@
-"""The two ways a command may end other than well.
+"""Errors of commands: wrong input and failed work.
 
-Each becomes exactly one line on stderr: what is wrong, where, and how to mend it.
-Whatever else escapes a command is a bug of ours and goes to a log file.
+Each becomes exactly one line on stderr: error, place and remedy. Any other exception is an internal
+error and goes to a log file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What processes do one at a time: two may build, or fetch, in one clone at once."""
+"""Locks between processes that build or fetch in the same clone."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from tenonos.paths import ensure
 
 FILE = "lock"
-"""In the folder that one is alone in."""
+"""The lock file in the folder."""
 
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """Nobody else is in a block for this folder. Not to be nested: it would wait for itself.
+    """Exclusive use of a folder during the block. Not reentrant: nesting would deadlock.
 
-    Whoever is in it may remove the folder: who waited for it then begins with a new one.
+    The holder may remove the folder; the next holder then starts with a new one.
     """
     while True:
         with (ensure(folder) / FILE).open("w") as lock:
@@ -29,7 +29,7 @@ def exclusive(folder: Path) -> Iterator[None]:
 
 
 def _is_there(file: Path, descriptor: int) -> bool:
-    """Whether a file is still the one that was opened."""
+    """Whether a path still refers to the opened file."""
     try:
         return os.path.samestat(file.stat(), os.fstat(descriptor))
     except FileNotFoundError:

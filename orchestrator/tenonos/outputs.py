@@ -1,4 +1,4 @@
-"""Files that the user asked for: refused in one line, before the work if they have no place."""
+"""Output files of commands, with one-line errors before the work starts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tenonos.errors import InputError
 
 
 def check(file: Path | None, option: str) -> None:
-    """Refuse a file in a folder that is not there, before anything is worked out for it."""
+    """Refuse a file in a missing folder, before the work starts."""
     if file is not None and not file.parent.is_dir():
         raise InputError(f"there is no folder {file.parent}", option, "make it")
 
 
 def write(file: Path, text: str) -> None:
-    """Write a text file, or say why not."""
+    """Write a text file; `InputError` if that fails."""
     with writing(file):
         file.write_text(text, encoding="utf-8")
 

@@ -1,7 +1,7 @@
-"""The places the orchestrator reads and writes.
+"""Paths that the orchestrator reads and writes.
 
-Whatever is not a system package lives under `.tenon/` of the clone, so that removing
-that one folder undoes everything. No function here touches the disk except `ensure`.
+Everything except system packages is below `.tenon/` of the clone, so that removing this folder
+restores the initial state. No function here touches the disk except `ensure`.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-"""The clone: the folder `./tenon` is in."""
+"""The clone: the folder of `./tenon`."""
 
 POOL = ROOT / "pool"
 BOARDS = ROOT / "boards"
 TESTS = ROOT / "tests"
 
 DOT = ROOT / ".tenon"
-"""Everything fetched or built."""
+"""All fetched and built files."""
 
 CACHE = DOT / "cache"
-"""What was fetched or is dear to make again; survives `./tenon clean`."""
+"""Fetched and expensive files, which `./tenon clean` keeps."""
 
 LANE = "TENON_LANE"
-"""The variable that names the lane of tests one is in, if there are several."""
+"""The variable with the name of the current lane of parallel tests."""
 
 BUILD = DOT / "build" / os.environ.get(LANE, "")
 """Generated image crates and packed systems: BUILD/SYSTEM/IMAGE/.
 
-A lane has a folder of its own: what one builds, another may be building differently.
+Each lane has its own folder, as lanes may build with different options.
 """
 
 TARGET = DOT / "target"
@@ -39,17 +39,17 @@ RUN = DOT / "run"
 """Files of running systems: shared memory, sockets, traces."""
 
 LOG = DOT / "log"
-"""Reports of what went wrong unexpectedly, and of long sub-processes."""
+"""Logs of internal errors and of long sub-processes."""
 
 
 def ensure(folder: Path) -> Path:
-    """The folder, made if need be."""
+    """The folder, created if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def shown(path: Path) -> str:
-    """A path as a person would type it: relative to the working folder if below it."""
+    """A path for messages: relative to the working folder if below it."""
     try:
         return str(Path(path).resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -57,7 +57,7 @@ def shown(path: Path) -> str:
 
 
 def command() -> str:
-    """`./tenon` as a person would type it in the working folder."""
+    """`./tenon` for messages, relative to the working folder."""
     script = ROOT / "tenon"
     found = shutil.which("tenon")
     if found is not None and Path(found).resolve() == script:

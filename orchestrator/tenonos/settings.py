@@ -1,4 +1,4 @@
-"""The options every command has, as one value filled in by the command line.
+"""Global options of all commands, set by the command line.
 
 Import the object, not its fields: `from tenonos.settings import SETTINGS`.
 """
@@ -15,7 +15,7 @@ def _cores() -> int:
 
 @dataclass
 class Settings:
-    """What the user asked of the whole run, as opposed to of one command."""
+    """Global options of a command line."""
 
     quiet: bool = False
     verbose: bool = False

@@ -1,7 +1,7 @@
-"""What a person sees: data on stdout, messages on stderr.
+"""Terminal output: data on stdout, messages on stderr.
 
 No animation unless stderr is a terminal; NO_COLOR is honoured (rich does both).
-rich is imported on first use only: `./tenon --version` must not pay for it.
+rich is imported on first use only, so that `./tenon --version` stays instant.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SILENCE = 20.0
-"""Seconds for which a long activity may say nothing off a terminal."""
+"""The longest silence of a long activity off a terminal, in seconds."""
 
 
 @cache
 def out() -> Console:
-    """The console for data; off a terminal wide enough that no table cell is folded."""
+    """The console for data; off a terminal wide enough for all tables."""
     from rich.console import Console
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
@@ -41,7 +41,7 @@ def err() -> Console:
 
 
 def animated() -> bool:
-    """Whether stderr is a terminal that may be redrawn."""
+    """Whether stderr is a terminal that can be redrawn."""
     return err().is_terminal and not SETTINGS.quiet
 
 
@@ -52,18 +52,18 @@ def message(text: str, style: str | None = None) -> None:
 
 
 def detail(text: str) -> None:
-    """One line only -v asks for."""
+    """One line, shown only with -v."""
     if SETTINGS.verbose:
         err().print(text, style="dim", markup=False, soft_wrap=True)
 
 
 def warn(text: str) -> None:
-    """One line that is shown even with -q."""
+    """One line, shown even with -q."""
     err().print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
 def data(text: str) -> None:
-    """Text on stdout, exactly as it is."""
+    """Text on stdout, unchanged."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 
@@ -74,7 +74,7 @@ def print_json(value: Any) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
-    """A table on stdout; a column whose name begins with ``>`` is right-aligned."""
+    """A table on stdout; names of right-aligned columns begin with ``>``."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -102,7 +102,7 @@ def step(text: str) -> Iterator[None]:
 
 @contextmanager
 def activity(text: str) -> Iterator[Callable[[str], None]]:
-    """A spinner whose text the block may change; off a terminal lines, now and then."""
+    """A spinner with a text that the block may change; off a terminal occasional lines."""
     if not animated():
         message(text)
         yield _now_and_then(text)
@@ -115,7 +115,7 @@ def activity(text: str) -> Iterator[Callable[[str], None]]:
 
 
 def _now_and_then(text: str) -> Callable[[str], None]:
-    """Says of a long activity what it is at, once in a while."""
+    """Occasional messages about the progress of a long activity."""
     said = time.monotonic()
 
     def tell(more: str) -> None:

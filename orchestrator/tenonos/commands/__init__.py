@@ -1,8 +1,7 @@
 """The commands, one module each.
 
-`tenonos/commands/NAME.py` offers `./tenon NAME`: a function called ``command`` whose
-parameters typer reads, and whose docstring's first line is the help. What the command
-needs is imported inside the function, so that `./tenon --help` stays quick. The options
-of `tenonos.settings` are added to every command by `tenonos.cli`; a command declares
-`--json` itself, since it is a flag for some and a file for others.
+`tenonos/commands/NAME.py` implements `./tenon NAME`: a function ``command`` with parameters for
+typer, and with the help text as its docstring. Its imports are inside the function, so that
+`./tenon --help` stays quick. `tenonos.cli` adds the options of `tenonos.settings` to every command;
+`tenonos.options` has arguments that several commands share.
 """

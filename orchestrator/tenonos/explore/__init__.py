@@ -1,6 +1,6 @@
-"""Exploring: alternatives of a composition, each built, booted and measured.
+"""Design space exploration: alternatives of a composition, each built, booted and measured.
 
-`space` says what a composition leaves open, `oracle` judges one alternative, `search` goes
-through them generation by generation, `workers` does so here or on a cluster, and `journal`
-keeps what was found, so that nothing is judged twice.
+`space` has the open settings of a composition, `oracle` evaluates one alternative, `search`
+proceeds by generations, `workers` run evaluations on this machine or on a cluster, and `journal`
+keeps results, so that no alternative is evaluated twice.
 """

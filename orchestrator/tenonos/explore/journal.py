@@ -1,4 +1,4 @@
-"""What was found so far: a file of one line per alternative, which a killed search goes on with."""
+"""Journal of results: a file with one line per alternative, from which a search resumes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from tenonos import catalogue, digests, outputs, paths
 from tenonos.explore.oracle import Verdict
 
 FILE = "explored.jsonl"
-"""Beside the composition it is about."""
+"""The journal's file, beside the composition."""
 _CODE = ("pool", *catalogue.APPS, "tests/support", "boards", "linux", "orchestrator/tenonos")
 SOURCES = (*_CODE, "Cargo.lock")
-"""What decides how a system turns out, beside its own files."""
+"""The sources that affect a build, beside the system's own files."""
 
 
 @dataclass
 class Journal:
-    """The verdicts in a file, by what they are of."""
+    """The verdicts of a file, by key of the alternative."""
 
     file: Path
     found: dict[str, Verdict] = field(default_factory=dict)
     told: dict[str, Verdict] = field(default_factory=dict)
-    """The same by what a person reads, the last of each."""
+    """The same by readable name, the last of each."""
 
     @classmethod
     def opened(cls, file: Path) -> Journal:
-        """The journal in a file; a line that was cut off was never written."""
+        """The journal in a file; a truncated last line is ignored."""
         journal = cls(file)
         lines = file.read_text().splitlines(keepends=True) if file.exists() else []
         for line in lines:
@@ -47,7 +47,7 @@ class Journal:
         self.found[key] = self.told[what] = verdict
 
     def add(self, key: str, what: str, verdict: Verdict) -> None:
-        """Keep a verdict."""
+        """Add a verdict."""
         self._keep(key, what, verdict)
         line = json.dumps({"key": key, "what": what, "verdict": verdict.to_json()})
         with outputs.writing(self.file), self.file.open("a", encoding="utf-8") as file:
@@ -55,7 +55,7 @@ class Journal:
 
 
 def key(files: Mapping[str, str], seconds: float) -> str:
-    """What names an alternative: its files, how long it ran, the sources of everything."""
+    """The key of an alternative: its files, the length of the run, all sources."""
     parts = [sources(), str(seconds), *(part for item in sorted(files.items()) for part in item)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 

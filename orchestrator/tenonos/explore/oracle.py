@@ -1,6 +1,6 @@
-"""The oracle: an alternative is good when it is built, boots and does what it is for.
+"""Evaluation of one alternative: whether it builds, boots and works, and its measures.
 
-It works from files alone, so that it can be asked in another process or on another machine.
+It needs files only, so it can run in another process or on another machine.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from tenonos.run.result import Result
 Name = TypeVar("Name")
 
 MEASURES = ("size", "latency", "boot")
-"""What alternatives are compared by; of each the least is best."""
+"""The measures to compare; less is better."""
 ENDED = frozenset({"stopped", "restarting", "empty", "starting"})
-"""States of a VM that did not boot, or died; a program that ran to its end is `off`."""
+"""States of a VM that did not boot or failed; a completed program is `off`."""
 QUESTION, NUMBER = "which number?", b"1\n"
-"""What an application asks before it begins, and what it is given."""
+"""Prompts of applications at their start, and the input given."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of an alternative."""
+    """The result for an alternative."""
 
     built: bool
     booted: bool = False
     good: bool = False
     why: str | None = None
-    """Why it is not good."""
+    """The reason why it is not good."""
     size: int | None = None
     """Bytes of all images."""
     latency: int | None = None
-    """From a release to its body at most, in instructions; none without a periodic task."""
+    """The longest latency from release to body, in instructions; none without a periodic task."""
     boot: int | None = None
-    """Instructions until the last of the real-time VMs begins."""
+    """Instructions until the start of the last real-time VM."""
 
     @property
     def measures(self) -> tuple[int, ...]:
-        """What it is compared by, where there is nothing: no difference."""
+        """The measures to compare, with 0 for a missing one."""
         return tuple(getattr(self, name) or 0 for name in MEASURES)
 
     def dominates(self, other: Verdict) -> bool:
-        """Whether it is at least as good in everything, and better in something."""
+        """Whether it is as good in every measure, and better in one."""
         pairs = list(zip(self.measures, other.measures, strict=True))
         return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
@@ -64,7 +64,7 @@ class Verdict:
 
 
 def unbeaten(verdicts: Mapping[Name, Verdict]) -> dict[Name, Verdict]:
-    """Those that are good and that no other good one dominates: the Pareto front, with equals."""
+    """The good verdicts that no other dominates: the Pareto front, with ties."""
     good = {name: verdict for name, verdict in verdicts.items() if verdict.good}
     return {
         name: verdict
@@ -89,7 +89,7 @@ def judge(files: Mapping[str, str], seconds: float) -> Verdict:
 
 @contextmanager
 def _written(files: Mapping[str, str]) -> Iterator[Path]:
-    """A folder with these files, of the same name each time: what is built has it in it."""
+    """A temporary folder with these files, of constant name, as it appears in builds."""
     digest = hashlib.sha256("\0".join(map("\0".join, sorted(files.items()))).encode()).hexdigest()
     folder = paths.RUN / f"explore-{digest[:16]}"
     with exclusive(folder):
@@ -102,16 +102,16 @@ def _written(files: Mapping[str, str]) -> Iterator[Path]:
 
 
 class Answering:
-    """An observer that gives a number to each VM that asks for one."""
+    """An observer that answers the prompts of applications."""
 
     def __init__(self) -> None:
         self._answered: dict[str, int] = {}
 
     def chunk(self, chunk: Chunk) -> None:
-        """A piece of console output: it is read when it is whole."""
+        """Nothing: output is read at the next tick."""
 
     def tick(self, session: Session) -> None:
-        """Answer what was asked since."""
+        """Answer new prompts."""
         for name, transcript in session.transcripts.items():
             asked = sum(QUESTION in line.text for line in transcript.lines)
             if asked > self._answered.get(name, 0):
@@ -132,7 +132,7 @@ def _booted(built: Built, seconds: float) -> Verdict:
     except TenonError as error:
         return Verdict(built=True, size=total, why=str(error))
     own = [vm for vm in result.vms if vm.kind == "tenon"]
-    # Without Mortise nobody keeps a VM's state: it began if it said something.
+    # Without Mortise there is no VM state: console output shows that it started.
     silent = not all(vm.boot_ns for vm in own)
     if target.alone is not None:
         silent = target.alone not in session.transcripts
@@ -149,7 +149,7 @@ def _booted(built: Built, seconds: float) -> Verdict:
 
 
 def wrong(result: Result) -> str | None:
-    """Why a run is not what it should be: a VM that died, a release lost, doubled or late."""
+    """The reason why a run failed: a failed VM, a lost, duplicate or late release."""
     if result.failure is not None:
         return result.failure
     for vm in result.vms:

@@ -1,7 +1,7 @@
-"""The search: single settings first, then what is good of them together.
+"""Search for alternatives: single settings first, then combinations of good ones.
 
-Generation by generation: what the next one is depends on the whole one before it, never on who
-was ready first, so that any number of workers finds the same.
+Each generation depends on the complete previous one, not on the order of results, so the outcome
+does not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from tenonos.plan.learned import Dependency
 
 @dataclass
 class Search:
-    """One search and what it has found."""
+    """A search with its results."""
 
     space: Space
     journal: Journal
     workers: Workers
     seconds: float
     most: int
-    """Alternatives at most, the composition itself among them."""
+    """The most alternatives, the composition included."""
     tell: Callable[[str], None]
     found: dict[Alternative, Verdict] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Judge generations until one brings nothing new, or enough were judged."""
+        """Evaluate generations until there is nothing new, or the limit is reached."""
         self._judge([()])
         if not self.found[()].built:
             return
-        # Where the composition does not do what it is for, one of its settings may be why.
+        # If the composition fails, one of its settings may be the cause.
         self._judge([(setting,) for setting in self.space.settings])
         while self.found[()].good and len(self.found) < self.most and (new := self._together()):
             self._judge(new)
 
     def shrink(self) -> None:
-        """Judge only what may be smaller: a setting more at a time, kept where it saves bytes."""
+        """Minimise the size alone: one setting at a time, kept if it saves bytes."""
         Smallest(self.space, self._one, {}).run()
 
     def learned(self) -> list[Dependency]:
-        """Settings that must be as composed; or the one that must not, if all is good by that."""
+        """Learned dependencies: settings that must stay, or the one that must change for
+        success."""
         alone = [*self._alone()]
         if self.found[()].good:
             return [self._dependency(*each) for each in alone if not each[2].good]
@@ -54,12 +55,12 @@ class Search:
         return [self._dependency(*each) for each in alone if [(each[1],)] == best]
 
     def undone(self) -> set[tuple[str, tuple[str, ...]]]:
-        """What was good either way, so that nothing depends on it."""
+        """Keys of settings that work either way: disproved dependencies."""
         good = [self._dependency(*pair) for pair in self._alone() if pair[0].good and pair[2].good]
         return {each.key for each in good}
 
     def _alone(self) -> Iterator[tuple[Verdict, Deviation, Verdict]]:
-        """What was judged of single settings: as composed, and otherwise."""
+        """The verdicts on single settings: as composed, and changed."""
         for alternative, verdict in self.found.items():
             if len(alternative) == 1:
                 yield self.found[()], alternative[0], verdict
@@ -75,7 +76,7 @@ class Search:
 
     @property
     def front(self) -> list[Alternative]:
-        """Those that no other one dominates; of equals the one that deviates least."""
+        """The Pareto front; of ties the one with the fewest deviations."""
         return front(self.found)
 
     def _judge(self, wanted: Iterable[Alternative]) -> None:
@@ -97,7 +98,7 @@ class Search:
         return self.found.get(alternative, Verdict(built=False, why="enough were judged"))
 
     def _together(self) -> list[Alternative]:
-        """What is good by itself and better in something than the composition, in pairs."""
+        """Pairs of good alternatives, each better than the composition in a measure."""
         composed = self.found[()]
         better = [
             alternative
@@ -109,12 +110,12 @@ class Search:
 
 
 def _better(one: Verdict, other: Verdict) -> bool:
-    """Whether one is better than the other in something."""
+    """Whether one is better than the other in a measure."""
     return any(a < b for a, b in zip(one.measures, other.measures, strict=True))
 
 
 def front(found: dict[Alternative, Verdict]) -> list[Alternative]:
-    """The Pareto front: of equals the one that deviates least."""
+    """The Pareto front; of ties the one with the fewest deviations."""
     best = unbeaten(found)
     least: dict[tuple[int, ...], Alternative] = {}
     for alternative in sorted(best, key=lambda a: (len(a), a)):

@@ -1,8 +1,8 @@
-"""The smallest of what a composition leaves open, in few trials: where nothing but bytes counts.
+"""Search for the smallest alternative in few trials, by size alone.
 
-A setting that was not tried yet is tried by itself, and kept if what is made is good and smaller.
-What saved bytes in an earlier search is taken all at once in the next, and in halves where that is
-not good; what saved nothing is not tried again.
+An untried setting is tried by itself, and kept if the result is good and smaller. Settings that
+saved bytes in an earlier search are applied together, and in halves if that fails; settings that
+saved nothing are not tried again.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from tenonos.explore.oracle import Verdict
 from tenonos.explore.space import Alternative, Deviation, Space
 
 Grown = dict[tuple[str, str, bool], int]
-"""By how many bytes an image of a kind grew with a setting."""
+"""Growth in bytes of an image of a kind by a setting."""
 
 
 @dataclass
 class Smallest:
-    """A search for the smallest alternative that is good."""
+    """A search for the smallest good alternative."""
 
     space: Space
     judge: Callable[[Alternative], Verdict]
     grown: Grown
-    """What is known of earlier searches, and is added to."""
+    """Results of earlier searches, which are extended."""
     best: Alternative = ()
     verdict: Verdict = field(init=False)
 
     def run(self) -> None:
-        """Search; `best` and `verdict` have what was found."""
+        """Search; the result is in `best` and `verdict`."""
         self.verdict = self.judge(())
         if not self.verdict.good:
             return
@@ -44,7 +44,7 @@ class Smallest:
         return self.space.kind(setting.image), setting.symbol, setting.value
 
     def _take(self, settings: Sequence[Deviation]) -> Verdict | None:
-        """Take as many of these as are good and save something; what was said of all of them."""
+        """Apply as many of these as work and save bytes; the verdict on all together."""
         wanted = self.best
         for setting in settings:
             wanted = self.space.joined(wanted, (setting,)) or wanted

@@ -1,4 +1,4 @@
-"""What a composition leaves open: its settings that could be otherwise, with all demands kept."""
+"""Design space of a composition: settings that can change with all demands satisfied."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tenonos.plan.pool import Pool
 from tenonos.pool.kconfig import PREFIX, Config, assignments
 
 CHOSEN = ("LIB_", "APP_", "IMAGE_", "BOARD_", "CAP_")
-"""Symbols that say what an image is: those the solver chose, by the demands."""
+"""Symbols of an image that follow from the demands and stay fixed."""
 FRAGMENT = ".config"
 
 
 @dataclass(frozen=True, order=True)
 class Deviation:
-    """One setting of one image that is not as composed."""
+    """One setting of one image that differs from the composition."""
 
     image: str
     symbol: str
@@ -33,21 +33,21 @@ class Deviation:
 
     @property
     def line(self) -> str:
-        """As a configuration has it."""
+        """Its line in a configuration."""
         name = f"{PREFIX}{self.symbol}"
         return f"{name}=y\n" if self.value else f"# {name} is not set\n"
 
 
 Alternative = tuple[Deviation, ...]
-"""In order; the composition as it is deviates in nothing."""
+"""A sorted set of deviations; empty for the composition itself."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """A composition and what could be otherwise in it."""
+    """A composition with its open settings."""
 
     files: Mapping[str, str]
-    """What `compose` wrote, by file name."""
+    """The files of the composition, by name."""
     pool: Pool
 
     @classmethod
@@ -57,19 +57,19 @@ class Space:
 
     @cached_property
     def settings(self) -> list[Deviation]:
-        """Each setting that can be otherwise by itself."""
+        """Each setting that can change alone."""
         return sorted(deviation for image in self._images for deviation in self._of_image(image))
 
     def libraries(self, image: str) -> tuple[str, ...]:
-        """The symbols of what an image is made of."""
+        """The symbols of an image's libraries."""
         return tuple(sorted(self._composed[image].libraries))
 
     def kind(self, image: str) -> str:
-        """What kind of image it is."""
+        """The kind of an image."""
         return str(self._told["images"][image]["kind"])
 
     def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
-        """Both at once, if neither undoes what the other is about."""
+        """Both together, if neither reverts the other."""
         both = tuple(sorted({*one, *other}))
         return both if all(self._holds(both, image) for image in {d.image for d in both}) else None
 
@@ -83,7 +83,7 @@ class Space:
         return files
 
     def _undone(self, line: str, deviation: Deviation) -> bool:
-        """Whether a line is of what a deviation has otherwise, or of another in its choice."""
+        """Whether a line sets a symbol of a deviation, or another one of its choice."""
         symbols = self.pool.tree.symbols
         choice = symbols[deviation.symbol].choice
         alike = {s.name for s in choice.syms} if choice is not None else {deviation.symbol}
@@ -102,7 +102,7 @@ class Space:
                 yield deviation
 
     def _holds(self, alternative: Alternative, image: str) -> bool:
-        """Whether these settings can be, and the image is still what was demanded."""
+        """Whether the settings are valid and the image still satisfies the demands."""
         own = tuple(deviation for deviation in alternative if deviation.image == image)
         config = self._evaluated(image, own)
         if config is None or any(config[d.symbol] is not d.value for d in own):
@@ -140,15 +140,15 @@ class Space:
 
 
 def _asked(symbol: kc.Symbol) -> bool:
-    """Whether a person can set it in `./tenon config`."""
+    """Whether a user can set it in `./tenon config`."""
     return any(node.prompt for node in symbol.nodes)
 
 
 def shortened(alternative: Alternative) -> str:
-    """What is otherwise, in a line."""
+    """The deviations, in a line."""
     return ", ".join(map(str, alternative)) or "as composed"
 
 
 def as_json(alternative: Alternative) -> list[dict[str, str | bool]]:
-    """What is otherwise, as JSON."""
+    """The deviations, as JSON."""
     return [{"image": d.image, "symbol": d.symbol, "value": d.value} for d in alternative]

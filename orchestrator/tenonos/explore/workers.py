@@ -1,4 +1,4 @@
-"""Who judges alternatives: processes of this machine, or those of a Dask cluster."""
+"""Parallel evaluation: processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Files = Mapping[str, str]
 
 
 class Workers(Protocol):
-    """Whoever judges several alternatives at once."""
+    """An evaluator of several alternatives in parallel."""
 
     def verdicts(self, asked: Sequence[Files], seconds: float) -> Iterator[tuple[int, Verdict]]:
-        """The verdicts as they come, each with its place among those asked for."""
+        """The verdicts in order of completion, each with its index."""
         ...
 
 
 class Here:
-    """Processes of this machine."""
+    """Evaluation by processes of this machine."""
 
     def __init__(self, pool: ProcessPoolExecutor) -> None:
         self._pool = pool
@@ -41,7 +41,7 @@ class Here:
 
 
 class There:
-    """The workers of a cluster; each needs this project where it runs."""
+    """Evaluation by a cluster; each worker needs this project."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -59,7 +59,7 @@ class There:
 
 
 def _end_with_parent() -> None:
-    """A search that is killed says nothing to its workers, who would wait for more for ever."""
+    """Let workers end with a killed search, which cannot tell them."""
     parent = multiprocessing.parent_process()
 
     def end() -> None:
@@ -72,7 +72,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def workers(address: str | None, jobs: int) -> Iterator[Workers]:
-    """Workers here, or at an address, until the block ends."""
+    """Local workers, or those of a cluster, until the block ends."""
     if address is None:
         context = multiprocessing.get_context("spawn")
         count = jobs or os.cpu_count()

@@ -7,7 +7,7 @@ from tenonos.system.board import Board, Device
 
 
 def render(config: Config, board: Board, devices: Iterable[Device] = ()) -> str:
-    """The text of `config.rs`; `devices` are those of the image's own."""
+    """The text of `config.rs`; `devices` are those the image owns."""
     lines = ["//! The configuration of this image as constants. Generated; do not edit.", ""]
     lines += _constants(config.values, "")
     lines += ["", f"/// {board.title}.", "pub mod board {"]
@@ -26,7 +26,7 @@ def _constants(
 
 
 def _devices(devices: Iterable[Device]) -> Iterator[str]:
-    """Kind, address and size of each."""
+    """Kind, address and size of each device."""
     listed = ", ".join(f'("{d.kind}", {d.base:#x}, {d.size:#x})' for d in devices)
     yield "    #[allow(missing_docs, dead_code)]"
     yield f"    pub const DEVICES: &[(&str, usize, usize)] = &[{listed}];"

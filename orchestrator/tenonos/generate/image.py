@@ -1,8 +1,7 @@
-"""An image: what it is made of, and the crate that is generated for it.
+"""Images and their generated crates.
 
-The crate has an empty `[workspace]` of its own, so that neither the pool's
-features nor its profile reach it, and is written only where its text changed,
-so that cargo finds nothing new in what is not new.
+A crate has its own empty `[workspace]`, so that features and profile of the pool do not apply, and
+files are written only if their text changed, so that cargo does not rebuild.
 """
 
 import os
@@ -20,26 +19,26 @@ from tenonos.system.board import Board, Device
 
 LINKER_SCRIPT = POOL / "hw" / "arch" / "image.ld"
 PROTECTION, TABLES_BESIDE = "TENON_THREAD_PROTECTION", 4
-"""Whether an image has a map of its own, and the tables of it that its own memory does not need:
-those of level 2 for devices, RAM and shared areas, and that of level 3 for the guest header."""
+"""Symbol of an image's own translation map, and its tables beyond those for its memory: level 2 for
+devices, RAM and shared areas, level 3 for the guest header."""
 TABLES_OF_ITSELF = 2
-"""Those that its own memory needs, within one block."""
+"""Tables for its own memory, within one block."""
 
 NATIVE, MEMCPY = "native", "mortise-memcpy"
-"""The root of an image without a kernel; the crate that replaces the toolchain's `memcpy`."""
+"""Root of an image without a kernel; crate that replaces the toolchain's `memcpy`."""
 
 WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
-"""The C library's functions on streams, which know no locks: `tenon/libc` has some around them."""
+"""The C library's stream functions without locks, which the C interface wraps with locks."""
 
 _LONG_LOOPS = frozenset(
     {"core-log", "core-paging", "core-ring", "hw-serial", "mortise-console"}
 )
-"""What prints and what maps: most of what Mortise does until a guest begins."""
+"""Crates for output and mapping, most of Mortise's boot path."""
 
 
 @dataclass(frozen=True)
 class Native:
-    """A native task of an image: its program, and the core it has."""
+    """A native task of an image: its program and its core."""
 
     name: str
     app: Library
@@ -47,7 +46,7 @@ class Native:
 
     @property
     def function(self) -> str:
-        """What calls it in the image's crate."""
+        """The function that calls it in the image's crate."""
         return f"native_{self.name.replace('-', '_')}"
 
 
@@ -65,54 +64,55 @@ class Image:
     app: Library | None
     natives: tuple[Native, ...] = ()
     devices: tuple[Device, ...] = ()
-    """Those of its own that one of its libraries drives."""
+    """Its own devices with a driver among its libraries."""
 
     @property
     def target(self) -> str:
-        """What it is compiled for: floating-point registers are used only where they are kept."""
+        """The compiler target: with floating-point registers only if they are saved."""
         kept = self.config["TENON_THREAD_FP_HANDLERS"]
         return rust.FLOAT_TARGET if kept else rust.IMAGE_TARGET
 
     @property
     def optimisation(self) -> str:
-        """What the compiler optimises for, as cargo's profile says it."""
+        """The optimisation level of cargo's profile."""
         if self.for_size:
-            # Of Tenon the least code ("z") is not less, as it has more constants; and a native task
-            # without VMs is to be on time as well.
+            # For Tenon the smallest code ("z") is no smaller in total, as it has more constants; a
+            # native task without VMs is also time-critical.
             return '"z"' if self.root.root == "mortise" else '"s"'
-        # What level 3 inlines beyond level 2 makes Tenon's paths shorter, but none of Mortise's.
+        # The additional inlining of level 3 shortens paths of Tenon, but none of Mortise.
         return "2" if self.kind == "mortise" else "3"
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Compiler flags of its own: made for size, an address takes one instruction."""
+        """Additional compiler flags: in an image optimised for size, an address takes one
+        instruction."""
         return ("-Ccode-model=tiny",) if self.for_size else ()
 
     @property
     def for_size(self) -> bool:
-        """Whether all of it is to be small."""
+        """Whether it is optimised for size."""
         return bool(self.config.values.get("OPTIMISE_SIZE"))
 
     @property
     def tables(self) -> int:
-        """Translation tables it has beside those its own memory needs."""
+        """Translation tables beyond those for its own memory."""
         return TABLES_BESIDE if self.config.values.get(PROTECTION) else 0
 
     @property
     def for_c(self) -> tuple[Library, ...]:
-        """The libraries that a program in C calls."""
+        """The libraries with an interface for C."""
         return tuple(library for library in self.libraries if library.headers)
 
     @property
     def base(self) -> int:
-        """The address it is linked at and runs at."""
+        """The link address."""
         if self.kind == "mortise":
             return self.board.image.mortise
         return self.board.ram.base + self.board.image.guest_offset
 
 
 def choose(index: Index, config: Config) -> tuple[Library, ...]:
-    """The libraries a configuration chose, checked: layers kept, and all they need chosen too."""
+    """The chosen libraries of a configuration, checked for layer order and dependencies."""
     chosen = tuple(lib for lib in index.libraries if config[lib.symbol])
     for breach in breaches(Index(chosen)):
         raise breach
@@ -130,7 +130,7 @@ def choose(index: Index, config: Config) -> tuple[Library, ...]:
 
 
 def root_of(libraries: Iterable[Library], kind: str, where: str) -> Library:
-    """The library that makes an image of that kind: it has the entry and the statics."""
+    """The root library of an image of that kind, with entry and statics."""
     for library in libraries:
         if library.root == kind:
             return library
@@ -169,7 +169,7 @@ def _manifest(image: Image, folder: Path) -> str:
     ]
     named = {name for lib in crates if lib.is_outside for name in lib.dependencies}
     if wanted := [lib for lib in crates if lib.package in named]:
-        # What is one's own names the pool's crates by version: here they are.
+        # Libraries outside the tree name the pool's crates by version: patch their paths in.
         lines += [
             "[patch.crates-io]",
             *(f"{lib.package} = {{ path = {_path(lib.path, folder)} }}" for lib in wanted),
@@ -191,7 +191,7 @@ def _manifest(image: Image, folder: Path) -> str:
 
 
 def _dependency(library: Library, chosen: Iterable[Library], folder: Path) -> str:
-    """The line that names a library: of what it has options for, it has what was chosen."""
+    """The dependency on a library, with the features for other chosen libraries."""
     packages = {other.package for other in chosen}
     has = sorted(f'"{f}"' for f, package in library.options.items() if package in packages)
     options = f", default-features = false, features = [{', '.join(has)}]"
@@ -202,8 +202,8 @@ def _dependency(library: Library, chosen: Iterable[Library], folder: Path) -> st
 
 
 def _for_size(image: Image) -> Iterator[str]:
-    """What runs once, as the image starts, is made for size in every image; of one that is made for
-    size, what has the loops that its start takes longest for is not made for the least."""
+    """Profile overrides: boot-only packages are optimised for size in every image; in an image
+    optimised for size, packages with the longest loops of its boot are not."""
     if image.for_size:
         packages = _LONG_LOOPS & {lib.package for lib in image.libraries}
     else:
@@ -251,7 +251,7 @@ def _main(image: Image) -> str:
     process: list[str] = []
     if image.app is not None and image.app.sources:
         process = ["", f"{image.app.crate}::process! {{ config: crate::config }}"]
-        # Of what C alone calls, nothing is linked unless somebody names it.
+        # Functions called only from C are not linked unless named.
         process += ["", *(f"use {library.crate} as _;" for library in image.for_c)]
     if image.app is not None and not image.natives:
         fields.append(f"main: {image.app.crate}::main")
@@ -276,7 +276,7 @@ def _main(image: Image) -> str:
 
 
 def _natives(image: Image) -> Iterator[str]:
-    """The native tasks, each called with the rights its manifest names."""
+    """The native tasks, each called with the rights in its manifest."""
     if not any(lib.package == "core-bare" for lib in image.libraries):
         return
     for native in image.natives:

@@ -1,8 +1,8 @@
 """The `tables` module of an image crate: what the chosen libraries register, as static slices.
 
-Nobody keeps a central list: a library says in its Cargo.toml what it registers,
-and the owner of a table says what must hold between any two entries. That is
-asserted at compile time, pair by pair, so that a clash names both libraries.
+There is no central list: a library declares its registrations in its Cargo.toml, and the owner of a
+table declares the condition between any two entries. It is asserted at compile time, pair by pair,
+so that an error names both libraries.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ def render(chosen: Iterable[Library]) -> str:
 
 
 Entry = tuple[str, str]
-"""A library's id and the Rust path of what it registers."""
+"""A library's id and the Rust path of its entry."""
 
 
 def _entries(libraries: Iterable[Library], table: Table) -> list[Entry]:

@@ -1,7 +1,7 @@
-"""Skeletons of one's own: an application, a system or a library that builds, runs and is tested.
+"""Skeletons of applications, systems and libraries that build, run and have tests.
 
-Where one stands decides where it goes: inside the clone into the tree, anywhere
-else into a folder of its own that names the pool's version.
+The current folder decides the place: inside the clone in the tree, elsewhere a separate folder that
+names the pool's version.
 """
 
 import json
@@ -19,17 +19,17 @@ from tenonos.pool.library import LAYERS, Library, index, read
 from tenonos.system.units import duration_text
 
 LIBOS = "tenon"
-"""The layer of a library of which none is said."""
+"""The default layer of a library."""
 
 Made = tuple[Path, list[Path]]
-"""The folder and the files in it."""
+"""The created folder and its files."""
 
 SKELETONS = Path(__file__).parent / "skeletons"
-"""A folder per skeleton: `FILE.in`, in which `$name` and the like are filled in."""
+"""A folder per skeleton with `FILE.in`, in which variables such as `$name` are replaced."""
 
 
 TASK = '\n[[vm.task]]\nname = "{name}"\nperiod = "{period}"\n'
-"""A periodic task of an application, as a system names it."""
+"""A periodic task of an application, in a system."""
 
 
 def app(name: str, here: Path, language: str = "rust") -> Made:
@@ -79,7 +79,7 @@ def library(name: str) -> Made:
 
 
 def _tasks(app: Library) -> str:
-    """The tasks of an application, each with its usual period."""
+    """The tasks of an application, with their default periods."""
     return "".join(
         TASK.format(name=name, period=duration_text(period)) for name, period in app.tasks.items()
     )
@@ -103,13 +103,13 @@ def _values(name: str) -> dict[str, str]:
 
 
 def _version() -> str:
-    """The pool's version as a project names it: major and minor."""
+    """The pool's version in a project: major and minor."""
     values = tomllib.loads((ROOT / "Cargo.toml").read_text())
     return ".".join(str(values["workspace"]["package"]["version"]).split(".")[:2])
 
 
 def _patches(folder: Path) -> str:
-    """Where cargo finds the pool's crates when it is called by hand in an outside folder."""
+    """Patches by which cargo finds the pool's crates in a folder outside the clone."""
     return f"tenon-api = {{ path = {json.dumps(str(POOL / 'tenon' / 'api'))} }}"
 
 

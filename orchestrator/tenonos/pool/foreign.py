@@ -1,7 +1,7 @@
-"""Kconfig trees of others: read for what they say, and nothing they ask for is run.
+"""Foreign Kconfig trees, read without running programs.
 
-A tree may call programs while it is read, to find out about a compiler, say. What they would
-have answered is taken for `n`, which is a value wherever Kconfig wants one.
+A tree may call programs while it is parsed, such as a compiler. Their output is taken to be `n`, a
+valid value everywhere in Kconfig.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODULES = re.compile(r"^(\s+)modules\s*$", re.MULTILINE)
 
 
 class _Untrusted(kconfiglib.Kconfig):
-    """A tree that reads files below its own folder, and runs nothing."""
+    """A tree that reads files below its own folder only, and runs no programs."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -40,7 +40,7 @@ class _Untrusted(kconfiglib.Kconfig):
 
 
 def load(folder: Path) -> Tree:
-    """The tree whose top is `Kconfig` in that folder, with the variables of the environment."""
+    """The tree with the top file `Kconfig` in a folder, with the variables of the environment."""
     root = folder.resolve()
     if not (root / FILE).is_file():
         raise InputError(f"there is no {FILE}", str(folder), "give the top of a Kconfig tree")
@@ -52,12 +52,12 @@ def load(folder: Path) -> Tree:
 
 
 def _reason(error: Exception, root: Path) -> str:
-    """What was wrong, in the words before the advice."""
+    """The error message of kconfiglib, without its advice."""
     return first_line(error).replace(f"{root}/", "").split(". Check that", 1)[0]
 
 
 def _mend(error: Exception) -> str | None:
-    """What to do about a file whose name lacks the value of a variable."""
+    """The remedy for a file name with an unset variable."""
     if "environment variables" not in str(error):
         return None
     return "set the variables that its Makefile does, such as SRCARCH=arm64"

@@ -1,9 +1,8 @@
 """The configuration space: one Kconfig tree, evaluated once per image.
 
-A `Tree` is loaded once and evaluated any number of times. Nothing is taken from
-the environment, and nothing that was asked for is dropped in silence: a line of
-a fragment that names no symbol, or that cannot have its effect, is an
-`InputError` with file and line.
+A `Tree` is loaded once and evaluated any number of times. Nothing is taken from the environment,
+and no setting is dropped silently: a line of a fragment with an unknown symbol or without effect is
+an `InputError` with file and line.
 """
 
 import os
@@ -45,7 +44,7 @@ _ENVIRONMENT = ("srctree", "CONFIG_", "KCONFIG_WARN_UNDEF", "KCONFIG_STRICT", "K
 
 @dataclass(frozen=True)
 class Assignment:
-    """One demand on a symbol (without `CONFIG_`), as Kconfig writes its value, and who made it."""
+    """One value for a symbol (without `CONFIG_`), in Kconfig's notation, with its place."""
 
     symbol: str
     value: str
@@ -75,7 +74,7 @@ class Config:
 
     @property
     def capabilities(self) -> list[str]:
-        """The capabilities this image has, as an objective names them (`time.tickless`)."""
+        """The capabilities of the image, by their names in objectives (`time.tickless`)."""
         return sorted(capability(name) for name in self.enabled if name.startswith("CAP_"))
 
 
@@ -100,7 +99,7 @@ class Tree:
 
     @property
     def warnings(self) -> list[str]:
-        """What kconfiglib found questionable in the Kconfig files."""
+        """The warnings of kconfiglib about the Kconfig files."""
         return list(self.kconf.warnings)
 
     @property
@@ -154,7 +153,7 @@ class Tree:
         )
 
     def _why(self, symbol: kconfiglib.Symbol) -> str:
-        """Why `symbol` does not take the value it was given."""
+        """The reason why `symbol` does not take the given value."""
         if not any(node.prompt for node in symbol.nodes):
             return "it is derived from what is chosen"
         if symbol.choice is not None:
@@ -179,7 +178,7 @@ class Tree:
         return _same(symbol, got, _bare(assignment.value))
 
     def minimal(self) -> str:
-        """The current configuration as the fewest lines that make it."""
+        """The current configuration as a minimal list of lines."""
         with TemporaryDirectory() as folder:
             file = Path(folder) / "config"
             self.kconf.write_min_config(str(file), header="")
@@ -213,7 +212,7 @@ def fragment(file: Path) -> list[Assignment]:
 
 
 def assignments(text: str, name: str) -> list[Assignment]:
-    """The assignments of a fragment's text; `name` is what an error calls it."""
+    """The assignments of a fragment's text; `name` is its name in errors."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{name}:{number}"
@@ -240,7 +239,7 @@ def define(text: str) -> Assignment:
 
 @contextmanager
 def isolated(root: Path) -> Iterator[None]:
-    """kconfiglib reads its settings from the environment: give it ours, then restore."""
+    """Set the environment that kconfiglib reads, and restore it at the end."""
     saved = {name: os.environ.pop(name, None) for name in _ENVIRONMENT}
     os.environ.update(srctree=str(root))
     try:
@@ -256,7 +255,7 @@ def isolated(root: Path) -> Iterator[None]:
 def _typed(symbol: kconfiglib.Symbol) -> Value:
     """A symbol's value; zero for a number whose dependencies are not met.
 
-    Code that tests a switch compiles with the switch off too, so a name always exists.
+    Code that tests a switch also compiles with the switch off, so every name has a value.
     """
     text = symbol.str_value
     match symbol.orig_type:
@@ -277,7 +276,7 @@ def _bare(value: str) -> str:
 
 
 def _malformed(symbol: kconfiglib.Symbol, value: str) -> str | None:
-    """What is wrong with the form of a value, if anything."""
+    """The error in the form of a value, if there is one."""
     match symbol.orig_type:
         case kconfiglib.BOOL:
             return None if value in ("y", "n") else "it is a bool; write y or n"
@@ -314,6 +313,6 @@ def _same(symbol: kconfiglib.Symbol, got: str, wanted: str) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """What kconfiglib complains about, without where we are."""
+    """The first line of kconfiglib's error, without the current place."""
     text = str(error).strip().splitlines()[0]
     return text.replace(f"{ROOT}/", "")

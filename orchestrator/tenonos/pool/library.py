@@ -1,10 +1,9 @@
-"""The index of micro-libraries: what each crate of the pool says of itself.
+"""Index of micro-libraries, from the manifests of the pool's crates.
 
 A library is a folder `pool/LAYER/NAME`, `tests/support/NAME`, or an application's, with a
-Cargo.toml (whose `[package.metadata.tenon]` declares authority, the modules that grant an
-authority to their users, registrations, tables and what runs at a start only) and a
-Kconfig. An application in C has C files and a Kconfig, and no crate. Applications and
-libraries of one's own, outside the pool, are read the same way.
+Cargo.toml (with authority, modules that grant an authority to their users, registrations, tables
+and boot-only packages in `[package.metadata.tenon]`) and a Kconfig. An application in C has C files
+and a Kconfig, and no crate. Applications and libraries outside the pool are read the same way.
 """
 
 import re
@@ -25,7 +24,7 @@ RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "support": 3, "apps": 4}
 """A crate may use its own layer and those of lower rank; mortise and tenon are siblings."""
 
 SUPPORT = TESTS / "support"
-"""The folder of libraries that only test programs link."""
+"""The folder of libraries for tests only."""
 
 LAYERS = tuple(layer for layer in RANK if layer not in ("support", "apps"))
 """The layers of the pool."""
@@ -43,7 +42,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Table:
-    """A registration table a library owns, and what must hold between its entries."""
+    """A registration table of a library, with the condition between its entries."""
 
     name: str
     item: str
@@ -53,13 +52,14 @@ class Table:
 
 @dataclass(frozen=True)
 class End:
-    """An end of a channel that an application opens; one that exchanges has one each way."""
+    """An end of a channel that an application opens; for an exchange there is one in each
+    direction."""
 
     name: str
     does: str
     """One of `ENDS`."""
     size: int
-    """Bytes of a message at most."""
+    """The most bytes of a message."""
 
 
 ENDS = ("sends", "receives", "exchanges")
@@ -81,45 +81,45 @@ class Library:
     tables: tuple[Table, ...]
     root: str | None
     dependencies: tuple[str, ...]
-    """The packages it needs."""
+    """Required packages."""
     features: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of a package it needs: the features that it needs of it."""
+    """For a required package: the required features."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Packages that it has use for where an image has them, by the feature that is for each."""
+    """Optional packages, by the feature for each."""
     grants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tasks: Mapping[str, int] = field(default_factory=dict)
-    """Of an application: its periodic tasks, and the period in ns each has unless told."""
+    """For an application: its periodic tasks, with default periods in ns."""
     any_task: bool = False
-    """Whether an application has whatever tasks its system names instead."""
+    """Whether an application runs any tasks named by its system instead."""
     startup: tuple[str, ...] = ()
-    """Packages, its own or of the registry, that run only as an image starts."""
+    """Packages, its own or of the registry, that run at boot only."""
     sources: tuple[Path, ...] = ()
-    """Of an application in C: its C files."""
+    """For an application in C: its C files."""
     rights: tuple[str, ...] | None = None
-    """Of a native task: what it takes, in the order of its arguments."""
+    """For a native task: its rights, in the order of its arguments."""
     ends: tuple[End, ...] = ()
-    """Of an application: the ends of channels that it opens, by their names."""
+    """For an application: the ends of channels that it opens, by name."""
     drives: tuple[str, ...] = ()
-    """Of a driver: the kinds of devices that it is for, as boards name them."""
+    """For a driver: the kinds of devices that it drives, by their names in boards."""
     small: str = ""
-    """Of a crate of few lines: the reason why it stands alone."""
+    """For a small crate: the reason why it is separate."""
     operations: Mapping[str, str] = field(default_factory=dict)
-    """Its key operations, and what the bench calls each: `SUITE/NAME`."""
+    """Its key operations, with the name of each in the bench: `SUITE/NAME`."""
 
     @property
     def manifest(self) -> Path:
-        """The file that says what it is: its Cargo.toml, or of an application in C its Kconfig."""
+        """Its manifest: Cargo.toml, or Kconfig for an application in C."""
         return self.path / ("Kconfig" if self.sources else "Cargo.toml")
 
     @property
     def headers(self) -> Path | None:
-        """The folder of headers by which programs in C call it, if they do."""
+        """The folder of its headers for programs in C, if it has any."""
         folder = self.path / "include"
         return folder if not self.sources and folder.is_dir() else None
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is one's own: of neither the pool nor its applications."""
+        """Whether it is outside the pool and its applications."""
         own = any(self.path.is_relative_to(folder) for folder in (POOL, SUPPORT))
         return not (own or catalogue.is_app_folder(self.path))
 
@@ -181,12 +181,12 @@ def read(folder: Path, layer: str | None = None) -> Library:
 
 @cache
 def _values(text: str) -> Mapping[str, Any]:
-    """What a manifest of that text says: who asks for many systems reads each library often."""
+    """The values of a manifest, cached by its text."""
     return tomllib.loads(text)
 
 
 C_ROOT = "tenon-posix"
-"""The package that starts a program in C and answers what it calls."""
+"""The package with entry point and C interface of programs in C."""
 
 
 def _c_application(folder: Path) -> Library:
@@ -219,7 +219,7 @@ def _c_application(folder: Path) -> Library:
 
 
 def _visible(folder: Path, pattern: str) -> list[Path]:
-    """The files below `folder` that no name on the way hides."""
+    """The files below `folder` without hidden ones."""
     files = sorted(folder.rglob(pattern))
     return [f for f in files if not any(p.startswith(".") for p in f.relative_to(folder).parts)]
 
@@ -260,7 +260,7 @@ def _known(meta: Mapping[str, Any], manifest: Path) -> None:
 
 
 def _dependencies(values: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
-    """Packages that the crate itself names, and how; not what only its tests need."""
+    """The dependencies of a crate, without those of its tests."""
     tables = [values.get("dependencies", {})]
     tables += [target.get("dependencies", {}) for target in values.get("target", {}).values()]
     for table in tables:
@@ -269,12 +269,12 @@ def _dependencies(values: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _optional(value: Any) -> bool:
-    """Whether a dependency is there only with a feature."""
+    """Whether a dependency is optional."""
     return isinstance(value, dict) and bool(value.get("optional"))
 
 
 def _options(values: Mapping[str, Any]) -> dict[str, str]:
-    """The optional packages by feature: each has one that is for nothing else."""
+    """The optional packages by feature: each has a feature of its own."""
     optional = {name for name, value in _dependencies(values) if _optional(value)}
     return {
         feature: parts[0].removeprefix("dep:")
@@ -285,7 +285,7 @@ def _options(values: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Index:
-    """All libraries, and what was added from outside the pool."""
+    """All libraries, with those added from outside the pool."""
 
     libraries: tuple[Library, ...]
 
@@ -313,7 +313,7 @@ class Index:
         return [self.by_package[name] for name in names if name in self.by_package]
 
     def pool_options(self, library: Library) -> list[Library]:
-        """The libraries of the pool that `library` has use for where an image has them."""
+        """The optional dependencies of `library` in the pool."""
         named = library.options.values()
         return [self.by_package[name] for name in named if name in self.by_package]
 
@@ -326,13 +326,13 @@ class Index:
         return None
 
     def with_app(self, folder: Path) -> "Index":
-        """This index and the application in `folder`, unless it is there already."""
+        """This index with the application in `folder`, unless it is included already."""
         if any(library.path == folder for library in self.libraries):
             return self
         return self._with(read(folder, "apps"))
 
     def with_library(self, folder: Path) -> "Index":
-        """This index and the library of one's own in `folder`, which says of which layer it is."""
+        """This index with the user's library in `folder`, which declares its layer."""
         added = read(folder)
         if added.layer not in LAYERS:
             raise InputError(
@@ -343,7 +343,7 @@ class Index:
         return self._with(added)
 
     def _with(self, added: Library) -> "Index":
-        """This index and one more crate, whose names must be its own."""
+        """This index with one more crate, which must have unique names."""
         taken = self.by_package.get(added.package) or self.by_symbol.get(added.symbol)
         if taken is not None:
             raise InputError(
@@ -366,7 +366,7 @@ def index(root: Path = ROOT) -> Index:
 
 
 def breaches(index: Index) -> list[InputError]:
-    """Every dependency that reaches above its layer, or across from one kernel to the other."""
+    """Every dependency on a higher layer, or from one kernel on the other."""
     return [
         InputError(
             f"{library.id} reaches above its layer: it depends on {other.id}",
@@ -385,7 +385,7 @@ def _below(layer: str) -> str:
 
 
 def _line(library: Library, package: str) -> str:
-    """`file:line` where `library` names `package`."""
+    """`file:line` of the dependency of `library` on `package`."""
     for number, line in enumerate(library.manifest.read_text().splitlines(), 1):
         if line.strip().startswith((package, f'"{package}"')) or f'package = "{package}"' in line:
             return f"{shown(library.manifest)}:{number}"

@@ -1,5 +1,4 @@
-"""One page of a system: what was asked for, what was chosen and why, what is guaranteed, what was
-measured.
+"""Report of a system on one page: objective, choice, guarantees, measurements.
 
-`gather` builds and runs, `page` writes.
+`gather` builds and runs, `page` renders.
 """

@@ -1,4 +1,4 @@
-"""What a report is about: the composition, the build, a run, and what was explored."""
+"""Data of a report: composition, build, run, and explored alternatives."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from tenonos.system import System
 
 @dataclass(frozen=True)
 class Composed:
-    """What `compose` wrote beside the system."""
+    """The record of `compose` beside the system."""
 
     record: Mapping[str, Any]
     plan: list[Item]
     because: list[Explanation]
     analysis: Analysis
     made: list[str]
-    """Its channels, VMs made on demand and devices, a line each."""
+    """Its channels, VMs created on demand and devices, a line each."""
     parameters: list[tuple[str, Parameter]]
-    """Of each image."""
+    """Parameters of each image."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], explainer: Explainer) -> Composed:
-        """What stands in `explain.json`, and what follows from it."""
+        """The content of `explain.json`, with derived data."""
         plan = [Item.model_validate(item) for item in record["plan"]]
         made = made_lines(explainer.channels(), explainer.templates(), explainer.devices())
         numbers = list(explainer.parameters())
@@ -46,22 +46,22 @@ class Composed:
 
 @dataclass(frozen=True)
 class Found:
-    """All there is to tell."""
+    """All data of the report."""
 
     system: System
     sizes: Mapping[str, Any]
-    """As `./tenon size` has them."""
+    """Sizes, as in `./tenon size`."""
     result: Result
     seconds: float
     latencies: Mapping[tuple[str, str], Mapping[int, int]]
-    """By VM and task: how often each latency was."""
+    """Counts of latencies, by VM and task."""
     composed: Composed | None = None
     explored: Mapping[str, Verdict] = field(default_factory=dict)
-    """What `explore` judged, by what is otherwise."""
+    """The verdicts of `explore`, by deviation."""
 
 
 def gather(system: System, seconds: float) -> Found:
-    """Build and run a system, and read what lies beside it."""
+    """Build and run a system, and read the files beside it."""
     built = build(system)
     session = Session(Target.of(built), RunOptions(seconds=seconds, deterministic=True), [])
     result = session.run()

@@ -101,7 +101,7 @@ def marked(objective: str, plan: Sequence[Item]) -> str:
 
 
 def _resources(composed: Composed) -> str | None:
-    """What the VMs take of the board, each resource in percent of what there is."""
+    """Use of the board's resources by the VMs, in percent."""
     percents = {
         resource.name: 100 * resource.used / resource.available
         for resource in composed.analysis.resources

@@ -1,8 +1,8 @@
 """Commands offered to coding agents, by the Model Context Protocol.
 
-`tools` says what each takes and which command line that is, `places` which files it may
-name, `work` runs that line as a process of its own, and `server` speaks the protocol. So
-what the command line refuses is refused here too, in the same words.
+`tools` maps each tool to a command line, `served_folder` restricts file names, `work` runs the
+command line in a process, and `server` implements the protocol. So input is refused with the same
+messages as on the command line.
 """
 
 from tenonos.serve.server import serve

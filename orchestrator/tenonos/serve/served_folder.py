@@ -1,4 +1,4 @@
-"""The one folder whose files a caller may name, beside the systems of the clone."""
+"""Restriction of callers' paths to one folder, and to systems of the clone."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tenonos.errors import InputError
 
 
 class Project:
-    """A folder that paths are relative to, and must not lead out of."""
+    """The root folder of relative paths, which must stay inside."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
 
     def inside(self, asked: str, what: str) -> str:
-        """The path meant, with no link left in it."""
+        """The resolved path, without symbolic links."""
         path = self._resolved(asked, what)
         if not path.is_relative_to(self.folder):
             raise self._outside(asked, what)
         return str(path)
 
     def system(self, asked: str) -> str:
-        """A system of the clone by its name, or one in the folder."""
+        """A system by its name in the clone, or in the folder."""
         meant = asked if asked in systems.names() else self.inside(asked, "system")
         file = systems.find(meant)
         if not (file.is_relative_to(self.folder) or catalogue.is_system_folder(file.parent)):
@@ -33,7 +33,7 @@ class Project:
     def _resolved(self, asked: str, what: str) -> Path:
         try:
             return (self.folder / asked).resolve()
-        except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a zero byte
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a zero byte
             raise InputError(f"not a path: {asked!r} ({error})", what) from None
 
     def _outside(self, asked: str, what: str) -> InputError:

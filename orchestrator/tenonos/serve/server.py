@@ -1,4 +1,4 @@
-"""The protocol: tools listed, calls answered with what commands print."""
+"""Server of the Model Context Protocol: list of tools, results of calls."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ Context = ServerRequestContext[Any]
 
 
 class Desk:
-    """Takes calls for one project; those that build come one after another."""
+    """Handles calls for one project; builds are serialised."""
 
     def __init__(self, project: Project, limit: float) -> None:
         self._project, self._limit = project, limit
         self._building = anyio.Lock()
 
     async def offers(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        """The tools, with the schemas of what they take and give."""
+        """The tools, with schemas of arguments and results."""
         return ListToolsResult(tools=[_offer(name, tool) for name, tool in TOOLS.items()])
 
     async def call(self, _: Context, params: CallToolRequestParams) -> CallToolResult:
-        """What a tool's command prints, or its one line if that is an error."""
+        """The output of a tool's command, or its one-line error."""
         try:
             tool = asked(params.name, params.arguments or {})
             line = tool.line(self._project)
@@ -72,7 +72,7 @@ def _offer(name: str, tool: type[Tool]) -> Offer:
 
 
 def _answer(tool: Tool, outcome: Outcome) -> CallToolResult:
-    """The JSON as structure and as text; an array below `result`, for it must be an object."""
+    """The JSON as structure and as text; an array is wrapped as `result` of an object."""
     printed = outcome.printed
     structure = {"result": printed} if isinstance(printed, list) else printed
     said = [] if structure is None else [json.dumps(structure, ensure_ascii=False)]
@@ -100,7 +100,7 @@ async def _serve(desk: Desk) -> None:
 
 
 def serve(folder: Path, limit: float) -> None:
-    """Answer on stdin and stdout until the client goes away."""
+    """Serve on stdin and stdout until the client disconnects."""
 
     async def main() -> None:
         await _serve(Desk(Project(folder), limit))

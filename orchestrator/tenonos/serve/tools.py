@@ -1,6 +1,6 @@
-"""What each tool takes, and which command line that is.
+"""Tools, their arguments and their command lines.
 
-What a caller says stands behind `=` or `--`, so that none of it is read as an option.
+Values of a caller follow `=` or `--`, so that they cannot be read as options.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ System = Annotated[
 
 
 class Tool(BaseModel):
-    """The arguments of one tool; the docstring is what its caller reads."""
+    """The arguments of one tool; its docstring is the description for callers."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     alone: ClassVar[bool] = False
-    """Whether it builds, and so waits until no other call does."""
+    """Whether it builds, and is serialised with other builds."""
 
     many: ClassVar[bool] = False
     """Whether the command prints an array."""
@@ -155,11 +155,11 @@ class Tree(Tool):
 TOOLS: dict[str, type[Tool]] = {
     tool.__name__.lower(): tool for tool in (Compose, Explain, Build, Run, Bench, List, Tree)
 }
-"""By the name of the command that each is."""
+"""The tools by command name."""
 
 
 def asked(name: str, arguments: dict[str, object]) -> Tool:
-    """A call's arguments, checked."""
+    """The validated arguments of a call."""
     if name not in TOOLS:
         raise InputError(f'no tool "{name}"', mend=f"there are {', '.join(TOOLS)}")
     try:

@@ -1,4 +1,4 @@
-"""A command line as a process of its own, ended when its time is up."""
+"""Command lines run as processes, with a time limit."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tenonos.paths import ROOT
 from tenonos.serve.served_folder import Project
 
 GRACE = 5
-"""Seconds to end in order, before the process group is killed."""
+"""Seconds for an orderly end, before the process group is killed."""
 
 KEPT = 1 << 16
-"""Bytes of messages that are kept: the last."""
+"""The number of last bytes of messages that are kept."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command printed, said and ended with."""
+    """Output, messages and status of a command."""
 
     printed: Any
     """The JSON on stdout, or None."""
     messages: list[str]
     complaint: str | None
-    """The one line, if it did not end well."""
+    """The one-line error, if it failed."""
 
 
 async def work(name: str, line: list[str], project: Project, limit: float) -> Outcome:
@@ -79,7 +79,7 @@ async def _read(process: Process) -> tuple[bytes, bytes]:
 
 
 async def _end(process: Process) -> None:
-    """If it has not ended, let it leave in order, then end whatever it started."""
+    """Terminate a running command, then kill its process group."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
         with anyio.move_on_after(GRACE):
@@ -90,7 +90,7 @@ async def _end(process: Process) -> None:
 
 
 def _outcome(name: str, status: int, out: bytes, messages: list[str]) -> Outcome:
-    """What came of it; the last line of messages is the complaint, as `cli` writes it."""
+    """The outcome; the last line of messages is the error that `cli` prints."""
     complaint = None
     if status:
         complaint = f"{name} ended with status {status} and no word"
