@@ -16,11 +16,9 @@ use crate::sites;
 use crate::slice::Slice;
 use crate::thread::Thread;
 use crate::timekeeping::TimerStore;
-use crate::timer::Timer;
 use core::cell::Cell;
 use core_guest::Guest;
 use core_sched::{FixedPriorityScheduler, Reason};
-use core_timer::SortedTimerList;
 use core_trace::{Event, Writer};
 use hw_arch::El1;
 use hw_clock::Clock;
@@ -85,10 +83,8 @@ pub struct Kernel {
     index: Cell<usize>,
     /// The turn of the thread that runs.
     pub(crate) slice: Slice,
-    /// What is to happen when.
+    /// The timers of the core.
     pub(crate) timers: TimerStore,
-    /// The same in an image with a few timers.
-    few_timers: SortedTimerList<&'static Timer>,
     /// Shares of the core.
     pub(crate) server_state: ServerState,
 }
@@ -115,7 +111,6 @@ impl Kernel {
             index: Cell::new(0),
             slice: Slice::new(),
             timers: TimerStore::unset(),
-            few_timers: SortedTimerList::new(),
             server_state: ServerState::new(),
         }
     }
@@ -126,7 +121,7 @@ impl Kernel {
         self.index.set(index);
         shared
             .get(index)
-            .inspect(|core| core.set_timers(self.timers.queue()));
+            .inspect(|core| core.set_timers(self.timers.heap()));
     }
 
     /// What the cores share; nothing in an image for one.

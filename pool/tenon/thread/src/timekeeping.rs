@@ -1,61 +1,96 @@
-//! What a core keeps its timers in: the tickless queue, or the wheel of a fixed tick.
+//! The timer queue of a core: a radix heap, a sorted list, or a wheel with a fixed tick.
 //!
-//! An image has one of them, by its options; the code of the other one, and its room, are not in it.
+//! A library is compiled once for all images, so that the image chooses its queue by constants of
+//! the link ([`options`]). [`TimerStore`] is the only place that reads them: it has the interface of
+//! [`TimerQueue`], and the code and memory of the other queues are not in the image.
 
 use crate::kernel::{EXPIRY_STEPS, Kernel};
 use crate::options;
 use crate::timer::Timer;
 use core::cell::Cell;
 use core::mem::ManuallyDrop;
-use core_timer::{RadixHeap, Step, TimingWheel};
+use core_timer::{RadixHeap, SortedTimerList, Step, TimerQueue, TimingWheel};
 use hw_arch::El1;
 use hw_clock::Clock;
 
 type Queue = RadixHeap<&'static Timer>;
 
-/// The timers of a core. All of it is zero at first.
+/// The timer queue that an image has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selected {
+    /// A [`RadixHeap`], without a tick.
+    Heap,
+    /// A [`SortedTimerList`], for few timers without a tick.
+    List,
+    /// A [`TimingWheel`], with a fixed tick.
+    Wheel,
+}
+
+/// The timer queue of this image: a constant of the link.
+#[inline(always)]
+pub(crate) fn selected() -> Selected {
+    if options::tick() {
+        Selected::Wheel
+    } else if options::few_timers() {
+        Selected::List
+    } else {
+        Selected::Heap
+    }
+}
+
+/// The timers of a core. All fields are zero initially, so that it takes no space in an image.
 pub(crate) struct TimerStore {
     backend: Backend,
+    list: SortedTimerList<&'static Timer>,
     /// Counter ticks in a tick of the wheel.
     length: Cell<u64>,
 }
 
-/// The queue first: it is the larger one.
+/// The heap is the first field, because it is the larger one.
 union Backend {
-    queue: ManuallyDrop<Queue>,
+    heap: ManuallyDrop<Queue>,
     wheel: ManuallyDrop<TimingWheel<&'static Timer>>,
 }
 
 const _: () = assert!(size_of::<TimingWheel<&Timer>>() <= size_of::<Queue>());
 
 impl TimerStore {
-    /// To be [begun](Timekeeping::begin).
+    /// A store before [`begin`](TimerStore::begin).
     pub(crate) const fn unset() -> Self {
         Self {
             backend: Backend {
-                queue: ManuallyDrop::new(Queue::unset()),
+                heap: ManuallyDrop::new(Queue::unset()),
             },
+            list: SortedTimerList::new(),
             length: Cell::new(0),
         }
     }
 
+    /// The heap, in an image with [`Selected::Heap`].
     #[inline(always)]
-    pub(crate) fn queue(&self) -> &Queue {
-        // SAFETY: the queue was put there, and an image without a tick uses nothing else.
-        unsafe { &self.backend.queue }
+    pub(crate) fn heap(&self) -> &Queue {
+        // SAFETY: the union was initialised as a heap, and an image without a tick accesses no
+        // other field.
+        unsafe { &self.backend.heap }
+    }
+
+    /// The list, in an image with [`Selected::List`].
+    #[inline(always)]
+    pub(crate) fn list(&self) -> &SortedTimerList<&'static Timer> {
+        &self.list
     }
 
     #[inline(always)]
-    pub(crate) fn wheel(&self) -> &TimingWheel<&'static Timer> {
-        // SAFETY: a queue is all zero at first, as a wheel without timers is, which is no larger;
-        // an image with a tick uses nothing else.
+    fn wheel(&self) -> &TimingWheel<&'static Timer> {
+        // SAFETY: the heap that the union was initialised with is all zero, which is a valid wheel
+        // without timers and no smaller; an image with a tick accesses no other field.
         unsafe { &self.backend.wheel }
     }
 
-    /// Lets time begin; returns when the first interrupt is due.
+    /// Starts time; returns the first compare value of the hardware timer.
     pub(crate) fn begin(&self, clock: Clock<El1>) -> u64 {
-        if !options::tick() {
-            self.queue().reset();
+        if selected() != Selected::Wheel {
+            self.heap().reset();
             return u64::MAX;
         }
         let hertz = u64::from(clock.frequency().hertz());
@@ -66,18 +101,83 @@ impl TimerStore {
         (tick + 1) * length
     }
 
-    /// Starts a timer of the wheel, rounded up to a whole tick: never early.
+    /// [Starts](TimerQueue::start) a timer that is not pending.
     #[inline(always)]
-    pub(crate) fn start_at_tick(&self, timer: &'static Timer, ticks: u64) {
-        self.wheel()
-            .start(timer, ticks.div_ceil(self.length.get().max(1)));
+    pub(crate) fn start_idle(&self, timer: &'static Timer, deadline: u64) -> Option<u64> {
+        match selected() {
+            Selected::Heap => self.heap().start_idle(timer, deadline),
+            Selected::List | Selected::Wheel => self.start(timer, deadline),
+        }
+    }
+
+    /// Restarts an expiring timer together with others of its next deadline, if the queue can.
+    #[inline(always)]
+    pub(crate) fn rejoin(&self, timer: &'static Timer, deadline: u64) -> bool {
+        selected() == Selected::Heap && self.heap().rejoin(timer, deadline)
+    }
+
+    /// Restarts an expiring timer.
+    #[inline(always)]
+    pub(crate) fn restart(&self, timer: &'static Timer, deadline: u64) -> Option<u64> {
+        if selected() != Selected::Heap {
+            timer.set_idle();
+            return self.start_idle(timer, deadline);
+        }
+        self.heap().restart(timer, deadline)
+    }
+}
+
+/// Deadlines are counter values; the wheel rounds them up to whole ticks, so that none is early.
+impl TimerQueue for TimerStore {
+    type Timer = &'static Timer;
+
+    #[inline(always)]
+    fn start(&self, timer: &'static Timer, deadline: u64) -> Option<u64> {
+        match selected() {
+            Selected::Heap => self.heap().start(timer, deadline),
+            Selected::List => self.list.start(timer, deadline),
+            Selected::Wheel => {
+                let tick = deadline.div_ceil(self.length.get().max(1));
+                self.wheel().start(timer, tick);
+                None
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn cancel(&self, timer: &'static Timer) -> bool {
+        match selected() {
+            Selected::Heap => self.heap().cancel(timer),
+            Selected::List => self.list.cancel(timer),
+            Selected::Wheel => self.wheel().cancel(timer),
+        }
+    }
+
+    #[inline(always)]
+    fn expire(&self, now: u64) -> Step<&'static Timer> {
+        match selected() {
+            Selected::Heap => self.heap().expire(now),
+            Selected::List => TimerQueue::expire(&self.list, now),
+            Selected::Wheel => self.wheel().expire(now / self.length.get().max(1)),
+        }
+    }
+
+    #[inline(always)]
+    fn alarm(&self) -> u64 {
+        match selected() {
+            Selected::Heap => self.heap().alarm(),
+            Selected::List => TimerQueue::alarm(&self.list),
+            Selected::Wheel => {
+                TimerQueue::alarm(self.wheel()).saturating_mul(self.length.get().max(1))
+            }
+        }
     }
 }
 
 impl Kernel {
-    /// Turns the wheel as far as time has come, and sets the hardware for the next tick: the timer
+    /// Advances the wheel to `now` and sets the hardware timer for the next tick: the timer
     /// interrupt's work in an image with a fixed tick.
-    pub(crate) fn turn(&self, now: u64) {
+    pub(crate) fn advance_wheel(&self, now: u64) {
         let wheel = self.timers.wheel();
         let length = self.timers.length.get().max(1);
         let tick = now / length;
@@ -88,6 +188,6 @@ impl Kernel {
                 Step::Idle => return self.clock().move_alarm((tick + 1).saturating_mul(length)),
             }
         }
-        // There may be more: the alarm is still due and interrupts at once again.
+        // More timers may be due: the compare value has passed, so the interrupt stays pending.
     }
 }

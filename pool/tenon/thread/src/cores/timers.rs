@@ -82,9 +82,9 @@ impl Kernel {
         };
         for _ in 0..EXPIRY_STEPS {
             let step = core.timers_lock.locked(|| {
-                let step = match self.timers.queue().pop() {
+                let step = match self.timers.heap().pop() {
                     Some(timer) => Step::Expired(timer),
-                    None => self.timers.queue().cascade(now),
+                    None => self.timers.heap().cascade(now),
                 };
                 if let Step::Expired(timer) = &step {
                     timer.set_idle();
@@ -95,7 +95,7 @@ impl Kernel {
             match step {
                 Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().move_alarm(self.timers.queue().alarm()),
+                Step::Idle => return self.clock().move_alarm(self.timers.heap().alarm()),
             }
         }
         // There may be more: the alarm is still due and interrupts at once again.

@@ -1,76 +1,54 @@
-//! The timers of a core, as its kernel uses them: one queue for any number of them; in an image with a
-//! few, a sorted list; in one with a fixed tick, a wheel.
+//! Timers of a core: start, cancel and expiry.
 
 use super::{EXPIRY_STEPS, Kernel};
 use crate::options;
+use crate::timekeeping::{Selected, selected};
 use crate::timer::Timer;
-use core_timer::Step;
+use core_timer::{Step, TimerQueue};
 
 impl Kernel {
-    /// Starts a timer at a counter value.
+    /// Starts a timer for a counter value.
     #[inline(always)]
     pub(crate) fn start_timer(&self, timer: &'static Timer, ticks: u64) {
-        let alarm = if options::cores() > 1 {
-            self.start_shared_timer(timer, || ticks)
-        } else if options::tick() {
-            self.timers.start_at_tick(timer, ticks);
-            None
-        } else if options::few_timers() {
-            self.few_timers.start(timer, ticks)
-        } else {
-            self.timers.queue().start(timer, ticks)
+        let alarm = match options::cores() {
+            0..=1 => self.timers.start(timer, ticks),
+            _ => self.start_shared_timer(timer, || ticks),
         };
         if let Some(alarm) = alarm {
             self.clock().move_alarm(alarm);
         }
     }
 
-    /// Starts a timer that is not pending; returns what to set the alarm for, if that changes.
+    /// Starts a timer that is not pending; returns the new compare value, if it changes.
     #[inline(always)]
     pub(crate) fn start_idle_timer(&self, timer: &'static Timer, ticks: u64) -> Option<u64> {
-        if options::tick() {
-            self.timers.start_at_tick(timer, ticks);
-            return None;
-        }
-        if options::few_timers() {
-            return self.few_timers.start(timer, ticks);
-        }
-        self.timers.queue().start_idle(timer, ticks)
+        self.timers.start_idle(timer, ticks)
     }
 
-    /// Lets a timer that expires join the others of its next deadline, if it can.
+    /// Restarts an expiring timer together with others of its next deadline, if the queue can.
     #[inline(always)]
     pub(crate) fn rejoin_timer(&self, timer: &'static Timer, ticks: u64) -> bool {
-        !options::tick() && !options::few_timers() && self.timers.queue().rejoin(timer, ticks)
+        self.timers.rejoin(timer, ticks)
     }
 
-    /// Starts a timer that expires for its next deadline.
+    /// Restarts an expiring timer for its next deadline.
     #[inline(always)]
     pub(crate) fn restart_timer(&self, timer: &'static Timer, ticks: u64) -> Option<u64> {
-        if options::tick() || options::few_timers() {
-            timer.set_idle();
-            return self.start_idle_timer(timer, ticks);
-        }
-        self.timers.queue().restart(timer, ticks)
+        self.timers.restart(timer, ticks)
     }
 
-    /// Stops a timer; returns whether it was pending. The alarm stays: most timers that are stopped
-    /// are timeouts far ahead, and one that was next costs an interrupt that finds nothing due.
+    /// Cancels a timer; returns whether it was pending. The compare value is kept: most timers that
+    /// are cancelled are timeouts far ahead, and one that was next costs an interrupt that finds none
+    /// due.
     #[inline(always)]
     pub(crate) fn cancel_timer(&self, timer: &'static Timer) -> bool {
-        if options::cores() > 1 {
-            return self.cancel_shared_timer(timer);
+        match options::cores() {
+            0..=1 => self.timers.cancel(timer),
+            _ => self.cancel_shared_timer(timer),
         }
-        if options::tick() {
-            return self.timers.wheel().cancel(timer);
-        }
-        if options::few_timers() {
-            return self.few_timers.cancel(timer);
-        }
-        self.timers.queue().cancel(timer)
     }
 
-    /// Expires what is due: the timer interrupt's work.
+    /// Expires timers that are due: the timer interrupt's work.
     #[inline(always)]
     pub(crate) fn expire(&self) {
         let clock = self.clock();
@@ -78,37 +56,37 @@ impl Kernel {
         if options::cores() > 1 {
             return self.expire_shared_timers(now);
         }
-        if options::tick() {
-            return self.turn(now);
+        match selected() {
+            Selected::Heap => {
+                // An image made for size leaves out the fast path for a single due timer.
+                if !options::small()
+                    && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
+                {
+                    clock.move_alarm(alarm);
+                    return timer.expire_timer(self, now);
+                }
+                self.expire_several(now);
+            }
+            Selected::List => self.expire_few(now),
+            Selected::Wheel => self.advance_wheel(now),
         }
-        if options::few_timers() {
-            return self.expire_few(now);
-        }
-        // The short way for the only one that is due is left out of an image made for size.
-        if !options::small()
-            && let Some((timer, alarm)) = self.timers.queue().expire_single(now)
-        {
-            clock.move_alarm(alarm);
-            return timer.expire_timer(self, now);
-        }
-        self.expire_several(now);
     }
 
-    /// Expires what is due of a few timers.
+    /// Expires the timers of a list.
     fn expire_few(&self, now: u64) {
         for _ in 0..EXPIRY_STEPS {
-            match self.few_timers.expire(now) {
+            match self.timers.list().expire(now) {
                 Ok(timer) => timer.expire_timer(self, now),
                 Err(next) => return self.clock().move_alarm(next),
             }
         }
     }
 
-    /// Expires what is due, if that is not just one timer. Out of line: its many registers are
-    /// nothing that one timer should wait for.
+    /// Expires the timers of a heap, if not exactly one is due. Out of line, because it uses many
+    /// registers, which the expiry of a single timer would have to save.
     #[inline(never)]
     fn expire_several(&self, now: u64) {
-        let timers = self.timers.queue();
+        let timers = self.timers.heap();
         let mut steps = EXPIRY_STEPS;
         while steps > 0 {
             steps -= 1;
@@ -123,6 +101,6 @@ impl Kernel {
                 Step::Idle => return self.clock().move_alarm(timers.alarm()),
             }
         }
-        // There may be more: the alarm is still due and interrupts at once again.
+        // More timers may be due: the compare value has passed, so the interrupt stays pending.
     }
 }
