@@ -9,9 +9,9 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(siginfo_t) == 24, "Information of tenon-pthread");
+_Static_assert(sizeof(siginfo_t) == 24, "SigInfo of tenon-pthread");
 _Static_assert(sizeof(struct sigaction) == 24, "Action of tenon-pthread");
-_Static_assert(sizeof(struct sigevent) == 32, "Wanted of tenon-pthread");
+_Static_assert(sizeof(struct sigevent) == 32, "SigEvent of tenon-pthread");
 _Static_assert(sizeof(sigset_t) == 8, "Set of tenon-pthread");
 
 static volatile int calls, last, values[16];

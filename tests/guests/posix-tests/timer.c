@@ -9,7 +9,7 @@
 
 #include "case.h"
 
-_Static_assert(sizeof(timer_t) == 8, "Name of tenon-posix");
+_Static_assert(sizeof(timer_t) == 8, "TimerId of tenon-posix");
 _Static_assert(sizeof(struct itimerspec) == 32, "Itimerspec of tenon-posix");
 
 #define SECOND 1000000000LL

@@ -13,7 +13,7 @@ use tenon_thread::input;
 use tenon_thread::time::{self, Duration};
 
 /// Polling interval of console input.
-const PAUSE: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Bytes of the longest line that is printed in one piece.
 const LINE: usize = 240;
@@ -104,7 +104,7 @@ impl Text {
     }
 
     /// Replaces invalid bytes by printable characters.
-    fn mend(&mut self) {
+    fn sanitise(&mut self) {
         while self.as_str().len() < self.length {
             let bad = self.as_str().len();
             self.bytes[bad] = b'?';
@@ -122,8 +122,8 @@ unsafe impl Sync for Buffer {}
 static BUFFER: Buffer = Buffer(UnsafeCell::new(Text::new()));
 
 /// Prints the buffered part of a line.
-fn write_out(text: &mut Text) {
-    text.mend();
+fn flush_line(text: &mut Text) {
+    text.sanitise();
     core_log::info!("{}", text.as_str());
     text.length = 0;
 }
@@ -132,7 +132,7 @@ fn write(byte: u8) {
     // SAFETY: the caller holds the streams' lock.
     let text = unsafe { &mut *BUFFER.0.get() };
     if byte == b'\n' || text.push(byte) {
-        write_out(text);
+        flush_line(text);
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn end() {
     // SAFETY: no other thread runs any more.
     let text = unsafe { &mut *BUFFER.0.get() };
     if text.length > 0 {
-        write_out(text);
+        flush_line(text);
     }
 }
 
@@ -156,7 +156,7 @@ pub fn read_line(into: &mut [MaybeUninit<u8>]) -> usize {
     let mut length = 0;
     while let (true, Some(place)) = (input::is_available(), into.get_mut(length)) {
         let Some(byte) = input::read_byte() else {
-            time::sleep(PAUSE);
+            time::sleep(POLL_INTERVAL);
             continue;
         };
         let ends = matches!(byte, b'\r' | b'\n');
@@ -191,7 +191,7 @@ fn locked<R>(action: impl FnOnce() -> R) -> R {
 }
 
 /// Runs `action` with the streams' lock held if `file` is one of the streams here.
-fn on<R>(file: *const File, action: impl FnOnce() -> R) -> R {
+fn with_lock<R>(file: *const File, action: impl FnOnce() -> R) -> R {
     let ours = [&INPUT, &OUTPUT, &ERRORS];
     if ours
         .iter()
@@ -220,7 +220,7 @@ macro_rules! wrapped {
             pub unsafe extern "C" fn $wrap($($name: $type),*) -> $result {
                 // SAFETY: the caller ensures the same of the arguments as the wrapped function
                 // requires.
-                on($file, || unsafe { $real($($name),*) })
+                with_lock($file, || unsafe { $real($($name),*) })
             }
         )*
     };
@@ -266,7 +266,7 @@ mod tests {
         for &byte in b"a\xc3\xa4\xffb\xc3" {
             text.push(byte);
         }
-        text.mend();
+        text.sanitise();
         assert_eq!(text.as_str(), "a\u{e4}?b?");
     }
 

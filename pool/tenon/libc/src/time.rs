@@ -111,9 +111,9 @@ impl Limit<'_> {
 }
 
 /// 2026-01-01 00:00 UTC in seconds since the Epoch.
-const BEGINNING: i128 = 1_767_225_600;
+const INITIAL_REALTIME: i128 = 1_767_225_600;
 
-static OFFSET: Guarded<Cell<i128>> = Guarded::new(Cell::new(BEGINNING * SECOND));
+static OFFSET: Guarded<Cell<i128>> = Guarded::new(Cell::new(INITIAL_REALTIME * SECOND));
 
 /// Sets the realtime clock.
 pub fn set_realtime(time: &Timespec) -> Result<(), Errno> {

@@ -54,9 +54,9 @@ unsafe impl Object for Barrier {
 impl Barrier {
     /// Waits for the other threads; returns whether the calling thread arrived last and released
     /// them.
-    fn meet(&'static self) -> bool {
+    fn wait(&'static self) -> bool {
         loop {
-            if self.open_as_last() {
+            if self.release_if_last() {
                 return true;
             }
             // Without a deadline the wait cannot time out.
@@ -72,7 +72,7 @@ impl Barrier {
             });
             if let Some((round, met)) = arrived {
                 if met.is_err() {
-                    self.wait_on(round);
+                    self.resume_wait(round);
                 }
                 return false;
             }
@@ -81,7 +81,7 @@ impl Barrier {
 
     /// Runs signal handlers and resumes the wait. The thread counts as arrived, so that the others
     /// do not wait for its handlers.
-    fn wait_on(&'static self, round: u32) {
+    fn resume_wait(&'static self, round: u32) {
         loop {
             wait::act_on_urgent();
             let met = self.state.waiting(|state, waiting| {
@@ -96,7 +96,7 @@ impl Barrier {
         }
     }
 
-    fn open_as_last(&self) -> bool {
+    fn release_if_last(&self) -> bool {
         self.state.waking(|state, waking| {
             let last = state.is_last();
             if last {
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn pthread_barrier_init(
 pub unsafe extern "C" fn pthread_barrier_wait(barrier: *const Barrier) -> c_int {
     // SAFETY: `barrier` is null or points to an object of its type, as the caller ensures.
     match unsafe { at(barrier) } {
-        Ok(barrier) if barrier.meet() => SERIAL,
+        Ok(barrier) if barrier.wait() => SERIAL,
         met => number(met.map(|_| ())),
     }
 }

@@ -1,6 +1,6 @@
 //! Condition variables (POSIX.1-2017, `pthread_cond_*`).
 
-use crate::mutex::attributes::{ConditionAttributes, given};
+use crate::mutex::attributes::{ConditionAttributes, or_default};
 use crate::mutex::{Mutex, errno};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_int;
@@ -35,13 +35,13 @@ unsafe impl Object for Condition {
     }
 
     fn init_static(&self) -> Result<(), Errno> {
-        self.make(Clock::Realtime);
+        self.initialise(Clock::Realtime);
         Ok(())
     }
 }
 
 impl Condition {
-    fn make(&self, clock: Clock) {
+    fn initialise(&self, clock: Clock) {
         // SAFETY: no thread uses an object before it is initialised.
         unsafe { (*self.raw.get()).write(RawCondvar::new()) };
         self.monotonic.set(clock == Clock::Monotonic);
@@ -62,23 +62,23 @@ impl Condition {
     }
 
     /// Waits for a notification. A cancellation request acts once the thread has locked the mutex
-    /// again. A signal, or a step of the clock, ends the wait as a spurious wake-up, which the
+    /// recursion. A signal, or a step of the clock, ends the wait as a spurious wake-up, which the
     /// standard permits.
     fn wait(&'static self, mutex: &'static Mutex, limit: Limit<'_>) -> Result<(), Errno> {
         wait::act_on_pending();
         let deadline = limit.instant()?;
-        let again = mutex.again().get();
+        let recursion = mutex.recursion().get();
         if !mutex.raw().is_held() {
             return Err(Errno::EPERM);
         }
-        mutex.again().set(0);
+        mutex.recursion().set(0);
         let (woken, interrupted) =
             wait::interruptible_by(|over| self.raw().wait_unless(mutex.raw(), deadline, over));
         if mutex.raw().is_held() {
-            mutex.again().set(again);
+            mutex.recursion().set(recursion);
         }
         match woken {
-            Ok(acquired) => mutex.got(acquired),
+            Ok(acquired) => mutex.acquired_as(acquired),
             Err(MutexError::TimedOut) if interrupted => {
                 wait::act_on_pending();
                 Ok(())
@@ -109,9 +109,9 @@ pub unsafe extern "C" fn pthread_cond_init(
     // SAFETY: `condition` is valid for a write, as the caller ensures; zeros are a valid object
     // before its initialisation.
     number(unsafe {
-        given(attributes, ConditionAttributes::DEFAULT).map(|attributes| {
+        or_default(attributes, ConditionAttributes::DEFAULT).map(|attributes| {
             condition.write_bytes(0, 1);
-            (*condition).make(attributes.clock());
+            (*condition).initialise(attributes.clock());
         })
     })
 }

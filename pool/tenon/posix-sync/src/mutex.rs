@@ -26,7 +26,7 @@ pub struct Mutex {
     /// The former owner ended, and the mutex is not yet made consistent.
     inconsistent: Cell<bool>,
     /// Recursion count beyond the first lock.
-    again: Cell<u32>,
+    recursion: Cell<u32>,
     raw: UnsafeCell<MaybeUninit<RawMutex>>,
     /// Remaining words of `pthread_mutex_t`.
     _room: [u64; WORDS - size_of::<RawMutex>() / 8],
@@ -45,13 +45,13 @@ unsafe impl Object for Mutex {
     }
 
     fn init_static(&self) -> Result<(), Errno> {
-        self.make(&MutexAttributes::DEFAULT);
+        self.initialise(&MutexAttributes::DEFAULT);
         Ok(())
     }
 }
 
 impl Mutex {
-    pub(crate) fn make(&self, attributes: &MutexAttributes) {
+    pub(crate) fn initialise(&self, attributes: &MutexAttributes) {
         let raw = RawMutex::with(attributes.protocol(), attributes.robustness());
         // SAFETY: no thread uses an object before it is initialised.
         unsafe { (*self.raw.get()).write(raw) };
@@ -59,7 +59,7 @@ impl Mutex {
         self.robust
             .set(attributes.robustness() == Robustness::Robust);
         self.inconsistent.set(false);
-        self.again.set(0);
+        self.recursion.set(0);
         self.mark.set(Self::MARK);
     }
 
@@ -72,7 +72,7 @@ impl Mutex {
     #[inline(always)]
     pub(crate) fn lock(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
         match self.raw().try_lock() {
-            Ok(acquired) => self.got(acquired),
+            Ok(acquired) => self.acquired_as(acquired),
             Err(error) => self.lock_slow(error, limit),
         }
     }
@@ -80,9 +80,9 @@ impl Mutex {
     #[cold]
     fn lock_slow(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
         match error {
-            MutexError::AlreadyOwned if self.kind.get() == RECURSIVE => self.lock_again(),
+            MutexError::AlreadyOwned if self.kind.get() == RECURSIVE => self.lock_recursively(),
             MutexError::AlreadyOwned if self.kind.get() == NORMAL => self_deadlock(limit),
-            MutexError::Busy => self.got(self.wait(limit)?),
+            MutexError::Busy => self.acquired_as(self.wait(limit)?),
             error => Err(errno(error)),
         }
     }
@@ -90,17 +90,19 @@ impl Mutex {
     /// Locks the mutex if that does not block.
     pub(crate) fn try_lock(&'static self) -> Result<(), Errno> {
         match self.raw().try_lock() {
-            Ok(acquired) => self.got(acquired),
-            Err(MutexError::AlreadyOwned) if self.kind.get() == RECURSIVE => self.lock_again(),
+            Ok(acquired) => self.acquired_as(acquired),
+            Err(MutexError::AlreadyOwned) if self.kind.get() == RECURSIVE => {
+                self.lock_recursively()
+            }
             Err(MutexError::AlreadyOwned) => Err(Errno::EBUSY),
             Err(error) => Err(errno(error)),
         }
     }
 
     /// Increments the recursion count.
-    fn lock_again(&self) -> Result<(), Errno> {
-        let again = self.again.get().checked_add(1).ok_or(Errno::EAGAIN)?;
-        self.again.set(again);
+    fn lock_recursively(&self) -> Result<(), Errno> {
+        let recursion = self.recursion.get().checked_add(1).ok_or(Errno::EAGAIN)?;
+        self.recursion.set(recursion);
         Ok(())
     }
 
@@ -119,12 +121,12 @@ impl Mutex {
 
     /// Result of a successful lock for the new owner.
     #[inline(always)]
-    pub(crate) fn got(&self, acquired: Acquired) -> Result<(), Errno> {
+    pub(crate) fn acquired_as(&self, acquired: Acquired) -> Result<(), Errno> {
         match acquired {
             Acquired::Consistent => Ok(()),
             Acquired::OwnerDied => {
                 self.inconsistent.set(true);
-                self.again.set(0);
+                self.recursion.set(0);
                 Err(Errno::EOWNERDEAD)
             }
         }
@@ -132,16 +134,16 @@ impl Mutex {
 
     #[inline(always)]
     pub(crate) fn unlock(&'static self) -> Result<(), Errno> {
-        if self.again.get() > 0 && self.raw().is_held() {
-            self.again.set(self.again.get() - 1);
+        if self.recursion.get() > 0 && self.raw().is_held() {
+            self.recursion.set(self.recursion.get() - 1);
             return Ok(());
         }
         self.raw().unlock().map_err(errno)
     }
 
     /// The recursion count, restored after a wait on a condition variable.
-    pub(crate) fn again(&self) -> &Cell<u32> {
-        &self.again
+    pub(crate) fn recursion(&self) -> &Cell<u32> {
+        &self.recursion
     }
 
     pub(crate) fn make_consistent(&'static self) -> Result<(), Errno> {

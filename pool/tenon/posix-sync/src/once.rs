@@ -9,7 +9,7 @@ use tenon_pthread::cleanup::{__pthread_cleanup_pop, __pthread_cleanup_push, Clea
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `PTHREAD_ONCE_INIT`.
-const NOT_YET: u32 = 0;
+const INITIAL: u32 = 0;
 /// The routine is running.
 const RUNNING: u32 = 1;
 const DONE: u32 = 2;
@@ -22,7 +22,7 @@ pub struct Once(Cell<u32>);
 static WAITERS: Guarded<WaitQueue> = Guarded::new(WaitQueue::new());
 
 /// Stores the state of the routine, and wakes all waiters to check it.
-fn settle(once: &Once, state: u32) {
+fn set_state(once: &Once, state: u32) {
     WAITERS.waking(|waiters, waking| {
         once.0.set(state);
         while waiters.wake(waking).is_some() {}
@@ -30,9 +30,9 @@ fn settle(once: &Once, state: u32) {
 }
 
 /// Cleanup handler of a thread that was cancelled in the routine: the next caller runs it again.
-unsafe extern "C" fn give_up(once: *mut c_void) {
+unsafe extern "C" fn reset_after_cancel(once: *mut c_void) {
     // SAFETY: it was pushed with a pointer to a `Once`.
-    settle(unsafe { &*once.cast::<Once>() }, NOT_YET);
+    set_state(unsafe { &*once.cast::<Once>() }, INITIAL);
 }
 
 /// Runs the routine once; returns when it has returned.
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn pthread_once(
     let mine = WAITERS.waiting(|_, waiting| {
         loop {
             match once.0.get() {
-                NOT_YET => {
+                INITIAL => {
                     once.0.set(RUNNING);
                     return Ok(true);
                 }
@@ -70,11 +70,11 @@ pub unsafe extern "C" fn pthread_once(
             // SAFETY: `cleanup` stays in this frame until it is popped; the program passes the
             // routine.
             unsafe {
-                __pthread_cleanup_push(cleanup.as_mut_ptr(), Some(give_up), argument);
+                __pthread_cleanup_push(cleanup.as_mut_ptr(), Some(reset_after_cancel), argument);
                 routine();
                 __pthread_cleanup_pop(cleanup.as_mut_ptr(), 0);
             }
-            settle(once, DONE);
+            set_state(once, DONE);
             0
         }
         Ok(false) => 0,

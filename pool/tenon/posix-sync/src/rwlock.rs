@@ -55,14 +55,14 @@ unsafe impl Object for ReadWrite {
 
 /// Access that a thread requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Reading,
-    Writing,
+enum Access {
+    Read,
+    Write,
 }
 
 impl State {
     /// Takes the lock for `thread` if that is possible.
-    fn take(&self, wanted: Wanted, thread: &'static Thread) -> Result<(), Errno> {
+    fn take(&self, access: Access, thread: &'static Thread) -> Result<(), Errno> {
         if self
             .writer
             .get()
@@ -71,13 +71,13 @@ impl State {
             return Err(Errno::EDEADLK);
         }
         let free = self.writer.get().is_none();
-        match wanted {
-            Wanted::Reading if free && self.reader_may_enter(thread.effective_priority()) => {
+        match access {
+            Access::Read if free && self.reader_may_enter(thread.effective_priority()) => {
                 let readers = self.readers.get().checked_add(1).ok_or(Errno::EAGAIN)?;
                 self.readers.set(readers);
                 Ok(())
             }
-            Wanted::Writing if free && self.readers.get() == 0 => {
+            Access::Write if free && self.readers.get() == 0 => {
                 self.writer.set(Some(thread));
                 Ok(())
             }
@@ -106,18 +106,18 @@ impl State {
 }
 
 impl ReadWrite {
-    fn try_lock(&self, wanted: Wanted) -> Result<(), Errno> {
+    fn try_lock(&self, access: Access) -> Result<(), Errno> {
         self.state
-            .masked(|state, masked| state.take(wanted, masked.current()))
+            .masked(|state, masked| state.take(access, masked.current()))
     }
 
-    fn lock(&'static self, wanted: Wanted, limit: Limit<'_>) -> Result<(), Errno> {
-        match self.try_lock(wanted) {
+    fn lock(&'static self, access: Access, limit: Limit<'_>) -> Result<(), Errno> {
+        match self.try_lock(access) {
             Err(Errno::EBUSY) => {}
             taken => return taken,
         }
         loop {
-            let locked = self.wait(wanted, limit.instant()?);
+            let locked = self.wait(access, limit.instant()?);
             if locked.is_err() {
                 // The writer that stopped waiting may have held readers back.
                 self.state.waking(|state, waking| state.hand_over(waking));
@@ -129,16 +129,16 @@ impl ReadWrite {
         }
     }
 
-    fn wait(&'static self, wanted: Wanted, deadline: Option<Instant>) -> Result<(), Errno> {
+    fn wait(&'static self, access: Access, deadline: Option<Instant>) -> Result<(), Errno> {
         self.state.waiting(|state, waiting| {
-            match state.take(wanted, waiting.current()) {
+            match state.take(access, waiting.current()) {
                 Err(Errno::EBUSY) => {}
                 taken => return taken,
             }
             // The thread that hands the lock over records the new owner.
-            match wanted {
-                Wanted::Reading => wait::restartable(waiting, |state| &state.reading, deadline),
-                Wanted::Writing => wait::restartable(waiting, |state| &state.writing, deadline),
+            match access {
+                Access::Read => wait::restartable(waiting, |state| &state.reading, deadline),
+                Access::Write => wait::restartable(waiting, |state| &state.writing, deadline),
             }
             .map_err(|cut| match cut {
                 WaitError::TimedOut => Errno::ETIMEDOUT,
@@ -201,25 +201,25 @@ functions! { ReadWrite:
     /// Destroys an unlocked lock.
     pthread_rwlock_destroy(lock) => lock.destroy_object();
     /// Locks for reading.
-    pthread_rwlock_rdlock(lock) => lock.lock(Wanted::Reading, Limit::NONE);
+    pthread_rwlock_rdlock(lock) => lock.lock(Access::Read, Limit::NONE);
     /// Locks for writing.
-    pthread_rwlock_wrlock(lock) => lock.lock(Wanted::Writing, Limit::NONE);
+    pthread_rwlock_wrlock(lock) => lock.lock(Access::Write, Limit::NONE);
     /// Locks for reading if that does not block.
-    pthread_rwlock_tryrdlock(lock) => lock.try_lock(Wanted::Reading).map_err(busy);
+    pthread_rwlock_tryrdlock(lock) => lock.try_lock(Access::Read).map_err(busy);
     /// Locks for writing if that does not block.
-    pthread_rwlock_trywrlock(lock) => lock.try_lock(Wanted::Writing).map_err(busy);
+    pthread_rwlock_trywrlock(lock) => lock.try_lock(Access::Write).map_err(busy);
     /// Locks for reading, with a timeout of the realtime clock.
     pthread_rwlock_timedrdlock(lock, time: *const Timespec) =>
-        lock.lock(Wanted::Reading, Limit::at(Clock::Realtime, time)?);
+        lock.lock(Access::Read, Limit::at(Clock::Realtime, time)?);
     /// Locks for writing, with a timeout of the realtime clock.
     pthread_rwlock_timedwrlock(lock, time: *const Timespec) =>
-        lock.lock(Wanted::Writing, Limit::at(Clock::Realtime, time)?);
+        lock.lock(Access::Write, Limit::at(Clock::Realtime, time)?);
     /// Locks for reading, with a timeout of a clock.
     pthread_rwlock_clockrdlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Wanted::Reading, Limit::at(Clock::of(clock)?, time)?);
+        lock.lock(Access::Read, Limit::at(Clock::of(clock)?, time)?);
     /// Locks for writing, with a timeout of a clock.
     pthread_rwlock_clockwrlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Wanted::Writing, Limit::at(Clock::of(clock)?, time)?);
+        lock.lock(Access::Write, Limit::at(Clock::of(clock)?, time)?);
     /// Unlocks it.
     pthread_rwlock_unlock(lock) => lock.unlock();
 }

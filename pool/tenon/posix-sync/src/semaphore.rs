@@ -51,7 +51,7 @@ unsafe impl Sync for Semaphore {}
 
 impl Semaphore {
     /// A semaphore that is not initialised.
-    pub(crate) const fn unmade() -> Self {
+    pub(crate) const fn uninitialised() -> Self {
         Self {
             mark: Cell::new(DESTROYED),
             named: Cell::new(1),
@@ -64,7 +64,7 @@ impl Semaphore {
     }
 
     /// Initialises it with `value` units.
-    pub(crate) fn make(&self, value: u32) {
+    pub(crate) fn initialise(&self, value: u32) {
         self.state.masked(|state, _| state.value.set(value));
         self.mark.set(Self::MARK);
     }
@@ -148,9 +148,9 @@ pub unsafe extern "C" fn sem_init(semaphore: *mut Semaphore, _shared: c_int, val
     }
     // SAFETY: `semaphore` is valid for a write, as the caller ensures.
     unsafe {
-        semaphore.write(Semaphore::unmade());
+        semaphore.write(Semaphore::uninitialised());
         (*semaphore).named.set(0);
-        (*semaphore).make(value);
+        (*semaphore).initialise(value);
     }
     0
 }

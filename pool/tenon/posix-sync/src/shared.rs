@@ -5,13 +5,13 @@ use core::ffi::c_int;
 use tenon_libc::Errno;
 
 /// Marks initialised attributes; cleared when they are destroyed.
-const MADE: u32 = 0x7e52;
+const INITIALISED: u32 = 0x7e52;
 
 /// `pthread_barrierattr_t`, `pthread_rwlockattr_t` (`<sys/types.h>`).
 #[repr(C)]
 #[derive(Debug)]
 pub struct Attributes {
-    made: u32,
+    mark: u32,
     shared: c_int,
 }
 
@@ -23,7 +23,7 @@ pub struct Attributes {
 pub(crate) unsafe fn check(attributes: *const Attributes) -> Result<(), Errno> {
     // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let attributes = unsafe { attributes.as_ref() };
-    let right = attributes.is_none_or(|attributes| attributes.made == MADE);
+    let right = attributes.is_none_or(|attributes| attributes.mark == INITIALISED);
     right.then_some(()).ok_or(Errno::EINVAL)
 }
 
@@ -40,7 +40,7 @@ macro_rules! attributes {
             pub unsafe extern "C" fn $init(attributes: *mut Attributes) -> c_int {
                 // SAFETY: `attributes` is valid for a write, as the caller ensures.
                 unsafe { attributes.write(Attributes {
-                    made: MADE,
+                    mark: INITIALISED,
                     shared: 0,
                 }) };
                 0
@@ -55,7 +55,7 @@ macro_rules! attributes {
             pub unsafe extern "C" fn $destroy(attributes: *mut Attributes) -> c_int {
                 // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
                 tenon_libc::errno::number(unsafe {
-                    check(attributes).map(|()| (*attributes).made = 0)
+                    check(attributes).map(|()| (*attributes).mark = 0)
                 })
             }
 

@@ -47,15 +47,15 @@ fn sleep_for(time: &Timespec) -> Result<(), (Errno, Duration)> {
 ///
 /// # Safety
 ///
-/// `rest` is null or valid for a write.
-unsafe fn note_rest(
+/// `remaining` is null or valid for a write.
+unsafe fn store_remaining(
     outcome: Result<(), (Errno, Duration)>,
-    rest: *mut Timespec,
+    remaining: *mut Timespec,
 ) -> Result<(), Errno> {
     outcome.map_err(|(errno, left)| {
-        if errno == Errno::EINTR && !rest.is_null() {
-            // SAFETY: `rest` is not null, and then valid for a write, as the caller ensures.
-            unsafe { rest.write(Timespec::of(left.as_nanos() as i128)) };
+        if errno == Errno::EINTR && !remaining.is_null() {
+            // SAFETY: `remaining` is not null, and then valid for a write, as the caller ensures.
+            unsafe { remaining.write(Timespec::of(left.as_nanos() as i128)) };
         }
         errno
     })
@@ -65,13 +65,13 @@ unsafe fn note_rest(
 ///
 /// # Safety
 ///
-/// `time` points to a `struct timespec`; `rest` is null or valid for a write.
+/// `time` points to a `struct timespec`; `remaining` is null or valid for a write.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn clock_nanosleep(
     id: Id,
     flags: c_int,
     time: *const Timespec,
-    rest: *mut Timespec,
+    remaining: *mut Timespec,
 ) -> c_int {
     // SAFETY: `time` points to a value of its type, as the caller ensures.
     let time = unsafe { *time };
@@ -80,8 +80,8 @@ pub unsafe extern "C" fn clock_nanosleep(
             let slept = sleep_until(|| clock.instant(&time));
             slept.map_err(|(errno, _)| errno)
         } else {
-            // SAFETY: `rest` is null or valid for a write, as the caller ensures.
-            unsafe { note_rest(sleep_for(&time), rest) }
+            // SAFETY: `remaining` is null or valid for a write, as the caller ensures.
+            unsafe { store_remaining(sleep_for(&time), remaining) }
         }
     }))
 }
@@ -92,10 +92,10 @@ pub unsafe extern "C" fn clock_nanosleep(
 ///
 /// The requirements of [`clock_nanosleep`].
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
-pub unsafe extern "C" fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_int {
-    // SAFETY: `time` points to a `struct timespec`, and `rest` is null or valid for a write, as the
+pub unsafe extern "C" fn nanosleep(time: *const Timespec, remaining: *mut Timespec) -> c_int {
+    // SAFETY: `time` points to a `struct timespec`, and `remaining` is null or valid for a write, as the
     // caller ensures.
-    errno::report(unsafe { note_rest(sleep_for(&*time), rest) })
+    errno::report(unsafe { store_remaining(sleep_for(&*time), remaining) })
 }
 
 /// Sleeps for seconds; if a handler ran, returns the remaining ones, rounded up.
@@ -122,5 +122,5 @@ pub extern "C" fn usleep(microseconds: c_uint) -> c_int {
         nanoseconds: i64::from(microseconds % 1_000_000) * 1_000,
     };
     // SAFETY: the pointer is null.
-    errno::report(unsafe { note_rest(sleep_for(&time), ptr::null_mut()) })
+    errno::report(unsafe { store_remaining(sleep_for(&time), ptr::null_mut()) })
 }

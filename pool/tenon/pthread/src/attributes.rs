@@ -11,7 +11,7 @@ pub(crate) const PAGE: usize = 4096;
 /// The smallest stack: `PTHREAD_STACK_MIN` of `<limits.h>`.
 pub const SMALLEST_STACK: usize = 4096;
 /// Marks initialised attributes; cleared by `pthread_attr_destroy`.
-const MADE: c_int = 0x7e50;
+const INITIALISED: c_int = 0x7e50;
 /// `PTHREAD_SCOPE_SYSTEM`, the only scope: there is one process.
 const SYSTEM: c_int = 0;
 
@@ -24,7 +24,7 @@ pub struct Attributes {
     /// Size of the stack in bytes.
     pub size: usize,
     pub(crate) guard: usize,
-    made: c_int,
+    mark: c_int,
     /// Priority of a thread with explicit scheduling.
     pub priority: c_int,
     /// Policy of a thread with explicit scheduling.
@@ -44,7 +44,7 @@ impl Default for Attributes {
             stack: ptr::null_mut(),
             size: stack_size(),
             guard: PAGE,
-            made: MADE,
+            mark: INITIALISED,
             priority: 0,
             policy: policy::OTHER,
             detached: false,
@@ -59,10 +59,12 @@ impl Default for Attributes {
 /// # Safety
 ///
 /// `attributes` is null or points to a `pthread_attr_t`.
-pub(crate) unsafe fn made<'a>(attributes: *const Attributes) -> Result<&'a Attributes, Errno> {
+pub(crate) unsafe fn checked<'a>(attributes: *const Attributes) -> Result<&'a Attributes, Errno> {
     // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let attributes = unsafe { attributes.as_ref() };
-    attributes.filter(|a| a.made == MADE).ok_or(Errno::EINVAL)
+    attributes
+        .filter(|a| a.mark == INITIALISED)
+        .ok_or(Errno::EINVAL)
 }
 
 /// Converts a boolean from C: 0 or 1.
@@ -93,9 +95,9 @@ pub unsafe extern "C" fn pthread_attr_init(attributes: *mut Attributes) -> c_int
 /// `attributes` is null or points to a `pthread_attr_t`.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub unsafe extern "C" fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int {
-    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `made` rejects
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `checked` rejects
     // null.
-    number(unsafe { made(attributes).map(|_| (*attributes).made = 0) })
+    number(unsafe { checked(attributes).map(|_| (*attributes).mark = 0) })
 }
 
 /// Generates the getters of attributes.
@@ -113,7 +115,7 @@ macro_rules! reads {
                 value: *mut $type,
             ) -> c_int {
                 // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
-                number(unsafe { made(attributes).map(|$attributes| value.write($value)) })
+                number(unsafe { checked(attributes).map(|$attributes| value.write($value)) })
             }
         )*
     };
@@ -136,8 +138,8 @@ macro_rules! writes {
                     Ok(())
                 };
                 // SAFETY: `attributes` is null or points to attributes, as the caller ensures;
-                // `made` rejects null.
-                number(unsafe { made(attributes).and_then(|_| change(&mut *attributes)) })
+                // `checked` rejects null.
+                number(unsafe { checked(attributes).and_then(|_| change(&mut *attributes)) })
             }
         )*
     };
@@ -196,7 +198,7 @@ pub unsafe extern "C" fn pthread_attr_getstack(
 ) -> c_int {
     // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
     number(unsafe {
-        made(attributes).map(|attributes| {
+        checked(attributes).map(|attributes| {
             stack.write(attributes.stack);
             size.write(attributes.size);
         })
@@ -218,10 +220,10 @@ pub unsafe extern "C" fn pthread_attr_setstack(
     if stack.is_null() || size < SMALLEST_STACK {
         return Errno::EINVAL.0;
     }
-    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `made` rejects
+    // SAFETY: `attributes` is null or points to attributes, as the caller ensures; `checked` rejects
     // null.
     number(unsafe {
-        made(attributes).map(|_| {
+        checked(attributes).map(|_| {
             (*attributes).stack = stack;
             (*attributes).size = size;
         })

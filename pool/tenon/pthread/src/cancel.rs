@@ -1,6 +1,6 @@
 //! Thread cancellation (POSIX.1-2017, 2.9.5).
 
-use crate::exit::act;
+use crate::exit::exit_cancelled;
 use crate::table::{LOCK, ThreadId, current, find};
 use crate::wait;
 use core::cell::Cell;
@@ -9,8 +9,8 @@ use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 
-/// `PTHREAD_CANCEL_ENABLE` and `PTHREAD_CANCEL_DEFERRED` are 0, their opposites 1.
-const OPPOSITE: c_int = 1;
+/// `PTHREAD_CANCEL_ENABLE` and `PTHREAD_CANCEL_DEFERRED` are 0, `PTHREAD_CANCEL_DISABLE` and `PTHREAD_CANCEL_ASYNCHRONOUS` 1.
+const DISABLE_OR_ASYNCHRONOUS: c_int = 1;
 
 /// Cancels a thread.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
@@ -28,7 +28,7 @@ pub extern "C" fn pthread_cancel(name: ThreadId) -> c_int {
         Ok(slot)
     });
     if cancelled.is_ok_and(|slot| ptr::eq(slot, current())) {
-        asynchronous_point();
+        act_if_asynchronous();
     }
     number(cancelled.map(|_| ()))
 }
@@ -37,21 +37,23 @@ pub extern "C" fn pthread_cancel(name: ThreadId) -> c_int {
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_testcancel() {
     if current().cancel.is_due() {
-        act();
+        exit_cancelled();
     }
 }
 
 /// Acts on a pending request if the cancellation type is asynchronous.
-fn asynchronous_point() {
+fn act_if_asynchronous() {
     if current().cancel.asynchronous.get() {
         pthread_testcancel();
     }
 }
 
 /// Changes the cancelability state or type of a thread; returns the former value.
-fn choose(choice: &Cell<bool>, value: c_int) -> Result<c_int, Errno> {
+fn exchange(choice: &Cell<bool>, value: c_int) -> Result<c_int, Errno> {
     match value {
-        0 | OPPOSITE => Ok(c_int::from(choice.replace(value == OPPOSITE))),
+        0 | DISABLE_OR_ASYNCHRONOUS => Ok(c_int::from(
+            choice.replace(value == DISABLE_OR_ASYNCHRONOUS),
+        )),
         _ => Err(Errno::EINVAL),
     }
 }
@@ -64,7 +66,7 @@ fn choose(choice: &Cell<bool>, value: c_int) -> Result<c_int, Errno> {
 unsafe fn set(choice: &Cell<bool>, value: c_int, before: *mut c_int) -> c_int {
     let slot = current();
     let changed = LOCK.masked(|(), _| {
-        let was = choose(choice, value)?;
+        let was = exchange(choice, value)?;
         if slot.cancel.is_due() {
             slot.attention.set(true);
         }
@@ -74,7 +76,7 @@ unsafe fn set(choice: &Cell<bool>, value: c_int, before: *mut c_int) -> c_int {
         // SAFETY: `before` is not null, and then valid for a write, as the caller ensures.
         unsafe { before.write(was) };
     }
-    asynchronous_point();
+    act_if_asynchronous();
     number(changed.map(|_| ()))
 }
 

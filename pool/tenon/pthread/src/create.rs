@@ -1,7 +1,7 @@
 //! Thread creation (POSIX.1-2017, `pthread_create`).
 
 use crate::attributes::{self, Attributes};
-use crate::exit::end;
+use crate::exit::exit_thread;
 use crate::policy;
 use crate::stack::Memory;
 use crate::table::{self, LOCK, Slot, SlotState, ThreadId, current};
@@ -32,7 +32,7 @@ impl StartRecord {
         // routine with its argument.
         unsafe {
             tls::install(tls::make(self.top, ptr::from_ref(self.slot).cast()));
-            end((self.start)(self.argument))
+            exit_thread((self.start)(self.argument))
         }
     }
 }
@@ -64,7 +64,7 @@ unsafe fn create(
         Attributes::default()
     } else {
         // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
-        *unsafe { attributes::made(attributes) }?
+        *unsafe { attributes::checked(attributes) }?
     };
     let (policy, priority) = scheduled(&attributes)?;
     reclaim_detached();

@@ -11,11 +11,11 @@ const CANCELED: *mut c_void = usize::MAX as *mut c_void;
 /// Terminates the calling thread with an exit value.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn pthread_exit(result: *mut c_void) -> ! {
-    end(result)
+    exit_thread(result)
 }
 
 /// Terminates the calling thread, and the program if it is the last thread.
-pub(crate) fn end(result: *mut c_void) -> ! {
+pub(crate) fn exit_thread(result: *mut c_void) -> ! {
     let slot = current();
     cleanup::run_all(slot);
     key::run_destructors(slot);
@@ -44,6 +44,6 @@ fn is_alive(slot: &Slot) -> bool {
 }
 
 /// Terminates the calling thread because of a cancellation request.
-pub(crate) fn act() -> ! {
-    end(CANCELED)
+pub(crate) fn exit_cancelled() -> ! {
+    exit_thread(CANCELED)
 }

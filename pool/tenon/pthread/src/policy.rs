@@ -17,7 +17,7 @@ pub const FIFO: u8 = 1;
 pub(crate) const ROUND_ROBIN: u8 = 2;
 
 /// The highest priority.
-pub const MOST: c_int = Priority::HIGHEST.number() as c_int - 1;
+pub const HIGHEST: c_int = Priority::HIGHEST.number() as c_int - 1;
 
 /// `struct sched_param`.
 #[repr(C)]
@@ -36,14 +36,16 @@ pub fn policy(number: c_int) -> Result<u8, Errno> {
 }
 
 /// The lowest priority of a policy.
-pub(crate) fn least(policy: u8) -> c_int {
+pub(crate) fn lowest_of(policy: u8) -> c_int {
     c_int::from(policy != OTHER)
 }
 
 /// Converts a priority from C for a thread of that policy.
 pub fn priority(policy: u8, number: c_int) -> Result<Priority, Errno> {
     match u8::try_from(number) {
-        Ok(priority) if (least(policy)..=MOST).contains(&number) => Ok(Priority::new(priority + 1)),
+        Ok(priority) if (lowest_of(policy)..=HIGHEST).contains(&number) => {
+            Ok(Priority::new(priority + 1))
+        }
         _ => Err(Errno::EINVAL),
     }
 }

@@ -1,6 +1,6 @@
 //! Scheduling calls (POSIX.1-2017, `<sched.h>` and `pthread_setschedparam`).
 
-use crate::policy::{MOST, Parameters, is_time_sliced, least, number, policy, priority};
+use crate::policy::{HIGHEST, Parameters, is_time_sliced, lowest_of, number, policy, priority};
 use crate::table::{LOCK, ThreadId, current, find};
 use core::ffi::c_int;
 use tenon_libc::time::Timespec;
@@ -11,13 +11,13 @@ use tenon_thread::thread;
 /// The highest priority of a policy.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn sched_get_priority_max(number: c_int) -> c_int {
-    policy(number).map_or_else(Errno::raise, |_| MOST)
+    policy(number).map_or_else(Errno::raise, |_| HIGHEST)
 }
 
 /// The lowest priority of a policy.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn sched_get_priority_min(number: c_int) -> c_int {
-    policy(number).map_or_else(Errno::raise, least)
+    policy(number).map_or_else(Errno::raise, lowest_of)
 }
 
 /// Reads the time slice of `SCHED_RR`.

@@ -5,7 +5,7 @@
 //! and after a wait that ended with [`WaitError::Interrupted`]. A notification in between is not
 //! lost: [`interruptible`] reads the flag with interrupts masked.
 
-use crate::exit::act;
+use crate::exit::exit_cancelled;
 use crate::table::{Interruptible, Slot, current};
 use core::cell::Cell;
 use tenon_thread::time::Instant;
@@ -120,7 +120,7 @@ pub fn act_on_urgent() {
     let slot = current();
     if slot.urgent.replace(false) {
         if slot.cancel.is_due_anywhere() {
-            act();
+            exit_cancelled();
         }
         run_handlers();
     }
@@ -139,7 +139,7 @@ pub fn act_on_pending() -> Effect {
         return Effect::None;
     }
     if slot.cancel.is_due() {
-        act();
+        exit_cancelled();
     }
     slot.urgent.set(false);
     run_handlers()

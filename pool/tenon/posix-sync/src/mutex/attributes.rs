@@ -8,7 +8,7 @@ use tenon_pthread::policy;
 use tenon_sync::raw::{Protocol, Robustness};
 
 /// Marks initialised attributes; cleared when they are destroyed.
-const MADE: u32 = 0x7e51;
+const INITIALISED: u32 = 0x7e51;
 
 /// `PTHREAD_MUTEX_NORMAL`, which is the default.
 pub(crate) const NORMAL: u8 = 0;
@@ -26,7 +26,7 @@ const PROTECT: u8 = 2;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MutexAttributes {
-    made: u32,
+    mark: u32,
     pub(crate) kind: u8,
     protocol: u8,
     robust: u8,
@@ -38,7 +38,7 @@ pub(crate) struct MutexAttributes {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConditionAttributes {
-    made: u32,
+    mark: u32,
     clock: u32,
     shared: u32,
 }
@@ -47,11 +47,11 @@ const _: () = assert!(size_of::<MutexAttributes>() == 12 && size_of::<ConditionA
 
 impl MutexAttributes {
     pub(crate) const DEFAULT: Self = Self {
-        made: MADE,
+        mark: INITIALISED,
         kind: NORMAL,
         protocol: NONE,
         robust: 0,
-        ceiling: policy::MOST as u8,
+        ceiling: policy::HIGHEST as u8,
         shared: 0,
     };
 
@@ -75,7 +75,7 @@ impl MutexAttributes {
 
 impl ConditionAttributes {
     pub(crate) const DEFAULT: Self = Self {
-        made: MADE,
+        mark: INITIALISED,
         clock: 1,
         shared: 0,
     };
@@ -88,18 +88,18 @@ impl ConditionAttributes {
 /// Attributes with a mark of initialisation.
 pub(crate) trait Attributes: Copy {
     /// Whether they are initialised.
-    fn is_made(&self) -> bool;
+    fn is_initialised(&self) -> bool;
 }
 
 impl Attributes for MutexAttributes {
-    fn is_made(&self) -> bool {
-        self.made == MADE
+    fn is_initialised(&self) -> bool {
+        self.mark == INITIALISED
     }
 }
 
 impl Attributes for ConditionAttributes {
-    fn is_made(&self) -> bool {
-        self.made == MADE
+    fn is_initialised(&self) -> bool {
+        self.mark == INITIALISED
     }
 }
 
@@ -108,10 +108,10 @@ impl Attributes for ConditionAttributes {
 /// # Safety
 ///
 /// `attributes` is null or points to attributes.
-pub(crate) unsafe fn given<T: Attributes>(attributes: *const T, usual: T) -> Result<T, Errno> {
+pub(crate) unsafe fn or_default<T: Attributes>(attributes: *const T, usual: T) -> Result<T, Errno> {
     // SAFETY: `attributes` is null or points to a value of its type, as the caller ensures.
     let given = unsafe { attributes.as_ref() }.copied().unwrap_or(usual);
-    given.is_made().then_some(given).ok_or(Errno::EINVAL)
+    given.is_initialised().then_some(given).ok_or(Errno::EINVAL)
 }
 
 /// Checks a number from 0 to `most`.
@@ -147,7 +147,7 @@ macro_rules! attributes {
         #[cfg_attr(target_os = "none", unsafe(no_mangle))]
         pub unsafe extern "C" fn $destroy(attributes: *mut $type) -> c_int {
             // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
-            number(unsafe { made(attributes).map(|attributes| attributes.made = 0) })
+            number(unsafe { checked(attributes).map(|attributes| attributes.mark = 0) })
         }
 
         $(
@@ -160,9 +160,9 @@ macro_rules! attributes {
             pub unsafe extern "C" fn $get(attributes: *const $type, value: *mut $type_of) -> c_int {
                 // SAFETY: `attributes` is null or points to attributes, as the caller ensures;
                 // nothing is written.
-                let made = unsafe { made(attributes.cast_mut()) };
+                let attributes = unsafe { checked(attributes.cast_mut()) };
                 // SAFETY: `value` is valid for a write, as the caller ensures.
-                number(made.map(|$read| unsafe { value.write($value.into()) }))
+                number(attributes.map(|$read| unsafe { value.write($value.into()) }))
             }
 
             /// Changes an attribute.
@@ -173,8 +173,8 @@ macro_rules! attributes {
             #[cfg_attr(target_os = "none", unsafe(no_mangle))]
             pub unsafe extern "C" fn $set(attributes: *mut $type, $new: $type_of) -> c_int {
                 // SAFETY: `attributes` is null or points to attributes, as the caller ensures.
-                let made = unsafe { made(attributes) };
-                number(made.and_then(|$write| {
+                let attributes = unsafe { checked(attributes) };
+                number(attributes.and_then(|$write| {
                     $change;
                     Ok(())
                 }))
@@ -188,10 +188,12 @@ macro_rules! attributes {
 /// # Safety
 ///
 /// `attributes` is null or points to attributes.
-unsafe fn made<'a, T: Attributes>(attributes: *mut T) -> Result<&'a mut T, Errno> {
+unsafe fn checked<'a, T: Attributes>(attributes: *mut T) -> Result<&'a mut T, Errno> {
     // SAFETY: `attributes` is null or points to attributes that C uses in this call only.
     let attributes = unsafe { attributes.as_mut() };
-    attributes.filter(|a| a.is_made()).ok_or(Errno::EINVAL)
+    attributes
+        .filter(|a| a.is_initialised())
+        .ok_or(Errno::EINVAL)
 }
 
 attributes! {

@@ -1,7 +1,7 @@
 //! The C functions on mutexes (POSIX.1-2017, `pthread_mutex_lock`).
 
 use crate::mutex::Mutex;
-use crate::mutex::attributes::{MutexAttributes, given};
+use crate::mutex::attributes::{MutexAttributes, or_default};
 use core::ffi::c_int;
 use tenon_libc::errno::number;
 use tenon_libc::object::at;
@@ -21,9 +21,9 @@ pub unsafe extern "C" fn pthread_mutex_init(
     // SAFETY: `mutex` is valid for a write, as the caller ensures; zeros are a valid object before
     // its initialisation.
     number(unsafe {
-        given(attributes, MutexAttributes::DEFAULT).map(|attributes| {
+        or_default(attributes, MutexAttributes::DEFAULT).map(|attributes| {
             mutex.write_bytes(0, 1);
-            (*mutex).make(&attributes);
+            (*mutex).initialise(&attributes);
         })
     })
 }

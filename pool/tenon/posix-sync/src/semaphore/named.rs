@@ -34,7 +34,7 @@ static TABLE: Guarded<[Entry; COUNT]> = Guarded::new(
     }; COUNT],
 );
 
-static SEMAPHORES: [Semaphore; COUNT] = [const { Semaphore::unmade() }; COUNT];
+static SEMAPHORES: [Semaphore; COUNT] = [const { Semaphore::uninitialised() }; COUNT];
 
 /// Reads a name from C.
 ///
@@ -71,7 +71,7 @@ fn open(name: Name, flags: c_int, value: u32) -> Result<&'static Semaphore, Errn
                 let free = |e: &Entry| e.opened.get() == 0 && e.name.get() == [0; NAME];
                 let index = entries.iter().position(free).ok_or(Errno::ENOSPC)?;
                 entries[index].name.set(name);
-                SEMAPHORES[index].make(value);
+                SEMAPHORES[index].initialise(value);
                 index
             }
         };

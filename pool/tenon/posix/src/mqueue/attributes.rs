@@ -11,7 +11,7 @@ use tenon_libc::{Errno, errno};
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes {
     pub(crate) flags: c_long,
-    pub(crate) most: c_long,
+    pub(crate) capacity: c_long,
     pub(crate) size: c_long,
     pub(crate) count: c_long,
 }
@@ -30,10 +30,10 @@ pub unsafe extern "C" fn mq_getattr(descriptor: c_int, attributes: *mut Attribut
 }
 
 fn describe(descriptor: c_int) -> Result<Attributes, Errno> {
-    if channel::has(descriptor) {
+    if channel::is_channel(descriptor) {
         return channel::describe(descriptor).map(|end| Attributes {
             flags: end.flags.into(),
-            most: end.most as c_long,
+            capacity: end.capacity as c_long,
             size: end.size as c_long,
             count: end.count as c_long,
         });
@@ -45,7 +45,7 @@ fn attributes(used: &Operation) -> Attributes {
     let queue = used.queue();
     Attributes {
         flags: c_long::from(used.flags & NON_BLOCKING),
-        most: queue.most() as c_long,
+        capacity: queue.capacity() as c_long,
         size: queue.size() as c_long,
         count: queue.count() as c_long,
     }
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn mq_setattr(
         let before = describe(descriptor)?;
         // SAFETY: `new` points to a value of its type, as the caller ensures.
         let flags = unsafe { (*new).flags } as c_int & NON_BLOCKING;
-        if channel::has(descriptor) {
+        if channel::is_channel(descriptor) {
             channel::set_flags(descriptor, flags)?;
         } else {
             let access = table::enter(descriptor)?.flags & ACCESS;

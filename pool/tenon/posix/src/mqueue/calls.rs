@@ -23,7 +23,7 @@ unsafe extern "C" {
 /// Default attributes: number and size of messages.
 const DEFAULT: (usize, usize) = (10, 128);
 /// Maximum number of messages of a queue; they are initialised in one masked section.
-const MOST: usize = 1 << 12;
+const MAX_MESSAGES: usize = 1 << 12;
 
 /// Reads a name: a slash, and one to [`NAME_MAX`] other characters.
 ///
@@ -84,34 +84,36 @@ unsafe fn open(
     let exclusive = flags & CREATE != 0 && flags & EXCLUSIVE != 0;
     let old = table::open(&name, kept, exclusive, None);
     if flags & CREATE == 0 || !matches!(old, Err(Errno::ENOENT)) {
-        return old.map(|(Opened::Old(number) | Opened::New(number))| number);
+        return old.map(|(Opened::Existing(number) | Opened::Created(number))| number);
     }
-    let (most, size) = if attributes.is_null() {
+    let (capacity, size) = if attributes.is_null() {
         DEFAULT
     } else {
         // SAFETY: with `O_CREAT`, `attributes` is null, which was checked, or points to a `struct
         // mq_attr`.
-        let Attributes { most, size, .. } = unsafe { *attributes };
+        let Attributes { capacity, size, .. } = unsafe { *attributes };
         let number = |number| usize::try_from(number).ok().filter(|&number| number > 0);
-        number(most).zip(number(size)).ok_or(Errno::EINVAL)?
+        number(capacity).zip(number(size)).ok_or(Errno::EINVAL)?
     };
     let room = Message::room(size).ok_or(Errno::ENOSPC)?;
-    let whole = room.checked_mul(most).filter(|_| most <= MOST);
+    let whole = room
+        .checked_mul(capacity)
+        .filter(|_| capacity <= MAX_MESSAGES);
     // SAFETY: `malloc` accepts any size.
     let memory = whole.and_then(|size| NonNull::new(unsafe { malloc(size) }));
     let spec = QueueSpec {
-        most,
+        capacity,
         size,
         room,
         memory: memory.ok_or(Errno::ENOSPC)?,
     };
     let opened = table::open(&name, kept, exclusive, Some(&spec));
-    if !matches!(opened, Ok(Opened::New(_))) {
+    if !matches!(opened, Ok(Opened::Created(_))) {
         // SAFETY: the queue was not created, or another thread created it first, so that the memory
         // is unused.
         unsafe { free(spec.memory.as_ptr()) };
     }
-    opened.map(|(Opened::Old(number) | Opened::New(number))| number)
+    opened.map(|(Opened::Existing(number) | Opened::Created(number))| number)
 }
 
 /// Closes a descriptor.
@@ -146,7 +148,7 @@ fn enter(descriptor: c_int, refused: c_int) -> Result<Operation, Errno> {
 
 /// Repeats an operation while its wait is interrupted by signals with `SA_RESTART`. In between the
 /// operation holds nothing of the queue, so that a cancellation request may act.
-fn persist<R>(operation: impl Fn() -> Result<R, Errno>) -> Result<R, Errno> {
+fn restart_while_interrupted<R>(operation: impl Fn() -> Result<R, Errno>) -> Result<R, Errno> {
     wait::act_on_pending();
     loop {
         let outcome = operation();
@@ -174,7 +176,7 @@ unsafe fn blocking(flags: c_int, time: *const Timespec) -> Result<Blocking, Errn
 }
 
 /// Replaces null, which C may pass for no bytes, by a dangling pointer.
-fn somewhere(bytes: *mut u8) -> *mut u8 {
+fn or_dangling(bytes: *mut u8) -> *mut u8 {
     NonNull::new(bytes).unwrap_or(NonNull::dangling()).as_ptr()
 }
 
@@ -209,15 +211,15 @@ pub unsafe extern "C" fn mq_timedsend(
     priority: c_uint,
     until: *const Timespec,
 ) -> c_int {
-    if channel::has(descriptor) {
+    if channel::is_channel(descriptor) {
         // SAFETY: `text` is valid for reads of `length` bytes, as the caller ensures; for no bytes
         // it is replaced by a dangling pointer.
-        let message = unsafe { core::slice::from_raw_parts(somewhere(text.cast_mut()), length) };
+        let message = unsafe { core::slice::from_raw_parts(or_dangling(text.cast_mut()), length) };
         // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
         let limit = |flags| unsafe { blocking(flags, until) };
         return errno::report(channel::send(descriptor, message, priority, limit));
     }
-    let sent = persist(|| {
+    let sent = restart_while_interrupted(|| {
         if priority >= PRIORITIES {
             return Err(Errno::EINVAL);
         }
@@ -276,10 +278,10 @@ pub unsafe extern "C" fn mq_timedreceive(
     priority: *mut c_uint,
     until: *const Timespec,
 ) -> isize {
-    if channel::has(descriptor) {
+    if channel::is_channel(descriptor) {
         // SAFETY: `text` is valid for writes of `room` bytes, as the caller ensures; for no bytes
         // it is replaced by a dangling pointer.
-        let buffer = unsafe { core::slice::from_raw_parts_mut(somewhere(text), room) };
+        let buffer = unsafe { core::slice::from_raw_parts_mut(or_dangling(text), room) };
         // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
         let limit = |flags| unsafe { blocking(flags, until) };
         let received = channel::receive(descriptor, buffer, limit);
@@ -289,7 +291,7 @@ pub unsafe extern "C" fn mq_timedreceive(
         }
         return received.map_or_else(|errno| errno.raise() as isize, |length| length as isize);
     }
-    let received = persist(|| {
+    let received = restart_while_interrupted(|| {
         let used = enter(descriptor, WRITE_ONLY)?;
         let queue = used.queue();
         if room < queue.size() {
@@ -324,7 +326,7 @@ pub unsafe extern "C" fn mq_notify(descriptor: c_int, event: *const SigEvent) ->
     // SAFETY: `event` is null or points to a value of its type, as the caller ensures.
     let wanted = unsafe { event.as_ref() }.copied();
     errno::report((|| {
-        if channel::has(descriptor) {
+        if channel::is_channel(descriptor) {
             return Err(Errno::ENOTSUP);
         }
         let used = table::enter(descriptor)?;

@@ -25,13 +25,13 @@ enum End {
 }
 
 /// Slot of an open end.
-struct Place {
+struct EndSlot {
     end: Mutex<Option<End>>,
     flags: AtomicI32,
 }
 
-static PLACES: [Place; ENDS] = [const {
-    Place {
+static END_SLOTS: [EndSlot; ENDS] = [const {
+    EndSlot {
         end: Mutex::new(None),
         flags: AtomicI32::new(0),
     }
@@ -42,7 +42,7 @@ pub struct Description {
     /// Its flags.
     pub flags: c_int,
     /// Capacity in messages.
-    pub most: usize,
+    pub capacity: usize,
     /// Maximum size of a message.
     pub size: usize,
     /// Messages that are queued.
@@ -76,7 +76,7 @@ fn open_at(index: usize, name: &str, flags: c_int) -> Result<c_int, Errno> {
     if flags & CREATE != 0 && flags & EXCLUSIVE != 0 {
         return Err(Errno::EEXIST);
     }
-    let place = PLACES.get(index).ok_or(Errno::EINVAL)?;
+    let place = END_SLOTS.get(index).ok_or(Errno::EINVAL)?;
     let opened = match flags & ACCESS {
         WRITE_ONLY => Sender::open(name).map(End::Sender),
         READ_ONLY => Receiver::open(name).map(End::Receiver),
@@ -90,20 +90,20 @@ fn open_at(index: usize, name: &str, flags: c_int) -> Result<c_int, Errno> {
 }
 
 /// The slot of a channel's open descriptor; `None` for a queue's.
-fn place(descriptor: c_int) -> Option<&'static Place> {
+fn place(descriptor: c_int) -> Option<&'static EndSlot> {
     let index = descriptor.checked_sub(FIRST)?;
-    PLACES.get(usize::try_from(index).ok()?)
+    END_SLOTS.get(usize::try_from(index).ok()?)
 }
 
 /// Whether a descriptor is a channel's.
-pub(crate) fn has(descriptor: c_int) -> bool {
+pub(crate) fn is_channel(descriptor: c_int) -> bool {
     place(descriptor).is_some()
 }
 
 type Limit<'a> = &'a dyn Fn() -> Result<Blocking, Errno>;
 
 /// Locks an end: one thread at a time operates on it.
-fn lock(place: &'static Place, blocking: Limit<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
+fn lock(place: &'static EndSlot, blocking: Limit<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
     let end = &place.end;
     end.try_lock().or_else(|_| match blocking()? {
         Blocking::Never => Err(Errno::EAGAIN),
@@ -178,7 +178,7 @@ pub(crate) fn receive(
 pub(crate) fn describe(descriptor: c_int) -> Result<Description, Errno> {
     let place = place(descriptor).ok_or(Errno::EBADF)?;
     let end = lock(place, &|| Ok(Blocking::Forever))?;
-    let (most, size, count) = match &*end {
+    let (capacity, size, count) = match &*end {
         Some(End::Sender(sender)) => (sender.slots(), sender.size(), sender.count()),
         Some(End::Receiver(receiver)) => (receiver.slots(), receiver.size(), receiver.count()),
         None => return Err(Errno::EBADF),
@@ -186,7 +186,7 @@ pub(crate) fn describe(descriptor: c_int) -> Result<Description, Errno> {
     let flags = place.flags.load(Ordering::Relaxed) & NON_BLOCKING;
     Ok(Description {
         flags,
-        most,
+        capacity,
         size,
         count,
     })

@@ -35,7 +35,7 @@ pub struct Queue {
     /// Maximum size of a message; changed only while the queue is unused.
     size: Cell<usize>,
     /// Number of messages.
-    most: Cell<usize>,
+    capacity: Cell<usize>,
 }
 
 // SAFETY: both cells are written while the table creates the queue, before other threads can find
@@ -52,7 +52,7 @@ impl Queue {
                 receivers: WaitQueue::new(),
             }),
             size: Cell::new(0),
-            most: Cell::new(0),
+            capacity: Cell::new(0),
         }
     }
 
@@ -62,12 +62,18 @@ impl Queue {
     ///
     /// No thread uses the queue; the memory is aligned for a message, has [`Message::room`] for
     /// each, and belongs to the queue until [`close`](Self::close).
-    pub(crate) unsafe fn open(&self, memory: NonNull<u8>, most: usize, size: usize, room: usize) {
+    pub(crate) unsafe fn open(
+        &self,
+        memory: NonNull<u8>,
+        capacity: usize,
+        size: usize,
+        room: usize,
+    ) {
         self.size.set(size);
-        self.most.set(most);
+        self.capacity.set(capacity);
         // SAFETY: the memory is aligned, large enough and the queue's own, as the caller ensures.
         self.state
-            .masked(|state, _| unsafe { state.store.fill(memory, most, room) });
+            .masked(|state, _| unsafe { state.store.fill(memory, capacity, room) });
     }
 
     /// Removes the messages of an unused queue.
@@ -81,8 +87,8 @@ impl Queue {
     }
 
     /// Maximum number of messages.
-    pub fn most(&self) -> usize {
-        self.most.get()
+    pub fn capacity(&self) -> usize {
+        self.capacity.get()
     }
 
     /// Number of messages to receive.
@@ -110,7 +116,7 @@ impl Queue {
     /// empty.
     pub fn put(&self, message: &'static Message) -> bool {
         self.state.waking(|state, waking| {
-            if hand(&state.receivers, waking, message) {
+            if hand_over(&state.receivers, waking, message) {
                 return false;
             }
             state.store.put(message);
@@ -121,7 +127,7 @@ impl Queue {
     /// Frees a message that was read, or hands it to a waiting sender.
     pub fn release(&self, message: &'static Message) {
         self.state.waking(|state, waking| {
-            if !hand(&state.senders, waking, message) {
+            if !hand_over(&state.senders, waking, message) {
                 state.store.release(message);
             }
         });
@@ -167,7 +173,7 @@ impl Default for Queue {
 }
 
 /// Hands a message to the most urgent waiter; returns whether there was one.
-fn hand(line: &WaitQueue, waking: &Waking, message: &'static Message) -> bool {
+fn hand_over(line: &WaitQueue, waking: &Waking, message: &'static Message) -> bool {
     let note: WaitValue = core::ptr::from_ref(message).cast();
     line.wake_with_value(waking, note)
 }

@@ -66,7 +66,7 @@ impl Slot {
     }
 
     /// The memory to free if the queue has no users. The caller holds `LOCK`.
-    fn end_if_unused(&self) -> *mut c_void {
+    fn close_if_unused(&self) -> *mut c_void {
         if !self.is_unused() {
             return ptr::null_mut();
         }
@@ -176,15 +176,15 @@ impl Operation {
 
 impl Drop for Operation {
     fn drop(&mut self) {
-        leave(self.slot);
+        remove_user(self.slot);
     }
 }
 
 /// Removes one user; an unlinked queue is removed with its last user.
-fn leave(slot: &Slot) {
+fn remove_user(slot: &Slot) {
     let memory = LOCK.masked(|(), _| {
         slot.users.set(slot.users.get() - 1);
-        slot.end_if_unused()
+        slot.close_if_unused()
     });
     // SAFETY: the memory is from `malloc` and the queue has no users; `free` accepts null.
     unsafe { free(memory) };
@@ -226,7 +226,7 @@ pub(crate) fn close(number: c_int) -> Result<(), Errno> {
         }
         Ok(slot)
     })?;
-    leave(slot);
+    remove_user(slot);
     Ok(())
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn unlink(name: &Name) -> Result<(), Errno> {
     let memory = LOCK.masked(|(), _| {
         let slot = find(name).ok_or(Errno::ENOENT)?;
         slot.name.set(None);
-        Ok(slot.end_if_unused())
+        Ok(slot.close_if_unused())
     })?;
     // SAFETY: the memory is from `malloc` and the queue has no users; `free` accepts null.
     unsafe { free(memory) };
@@ -250,7 +250,7 @@ fn find(name: &Name) -> Option<&'static Slot> {
 /// Parameters of a queue to create.
 pub(crate) struct QueueSpec {
     /// Number of messages, their size, and the room that each takes.
-    pub(crate) most: usize,
+    pub(crate) capacity: usize,
     pub(crate) size: usize,
     pub(crate) room: usize,
     /// Memory for the messages, from `malloc`.
@@ -260,9 +260,9 @@ pub(crate) struct QueueSpec {
 /// Result of opening a queue.
 pub(crate) enum Opened {
     /// A descriptor of an existing queue.
-    Old(c_int),
+    Existing(c_int),
     /// A descriptor of a queue that was created.
-    New(c_int),
+    Created(c_int),
 }
 
 /// Opens the queue of a name: an existing one unless `exclusive`, or else one created from `spec`.
@@ -305,11 +305,11 @@ pub(crate) fn open(
                 // aligned by `malloc`, and is freed only after the queue is closed.
                 unsafe {
                     slot.queue
-                        .open(spec.memory.cast(), spec.most, spec.size, spec.room);
+                        .open(spec.memory.cast(), spec.capacity, spec.size, spec.room);
                 }
-                Ok(Opened::New(number))
+                Ok(Opened::Created(number))
             }
-            _ => Ok(Opened::Old(number)),
+            _ => Ok(Opened::Existing(number)),
         }
     })
 }

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn timer_create(id: Id, event: *const SigEvent, name: *mut
     let made = (|| {
         let clock = Clock::of(id)?;
         event.map_or(Ok(()), |wanted| wanted.check())?;
-        serve::begin()?;
+        serve::start()?;
         LOCK.masked(|(), _| {
             let (timer, name) = claim(clock)?;
             timer.set_event(event.unwrap_or_else(|| SigEvent::signal(ALARM, name as usize)));
@@ -42,13 +42,13 @@ pub unsafe extern "C" fn timer_create(id: Id, event: *const SigEvent, name: *mut
 /// Deletes a timer. A signal that was sent may still be delivered.
 #[cfg_attr(target_os = "none", unsafe(no_mangle))]
 pub extern "C" fn timer_delete(name: TimerId) -> c_int {
-    errno::report(LOCK.masked(|(), _| find(name).map(Timer::end)))
+    errno::report(LOCK.masked(|(), _| find(name).map(Timer::delete)))
 }
 
 /// Remaining time of a setting.
-fn rest(setting: Option<Setting>) -> Itimerspec {
+fn remaining(setting: Option<Setting>) -> Itimerspec {
     setting.map_or_else(Itimerspec::default, |setting| {
-        setting.rest(now(setting.clock()))
+        setting.remaining(now(setting.clock()))
     })
 }
 
@@ -72,11 +72,11 @@ pub unsafe extern "C" fn timer_settime(
         let setting = Setting::of(&new, clock, flags & ABSOLUTE != 0)?;
         Ok(timer.set(setting))
     });
-    serve::look();
+    serve::wake();
     errno::report(before.map(|before| {
         if !old.is_null() {
             // SAFETY: `old` is not null, and then valid for a write, as the caller ensures.
-            unsafe { old.write(rest(before)) };
+            unsafe { old.write(remaining(before)) };
         }
     }))
 }
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn timer_gettime(name: TimerId, left: *mut Itimerspec) -> 
     let setting = LOCK.masked(|(), _| find(name).map(Timer::setting));
     errno::report(setting.map(|setting| {
         // SAFETY: `left` is valid for a write, as the caller ensures.
-        unsafe { left.write(rest(setting)) };
+        unsafe { left.write(remaining(setting)) };
     }))
 }
 
@@ -108,7 +108,7 @@ pub extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let Some(timer) = timers().first() else {
         return 0;
     };
-    if seconds != 0 && serve::begin().is_err() {
+    if seconds != 0 && serve::start().is_err() {
         // `alarm` reports no errors: as if it was not armed.
         return 0;
     }
@@ -122,13 +122,13 @@ pub extern "C" fn alarm(seconds: c_uint) -> c_uint {
     let setting = Setting::of(&wanted, Clock::Monotonic, false).unwrap_or(None);
     let before = LOCK.masked(|(), _| {
         if timer.clock().is_none() {
-            timer.make(Clock::Monotonic);
+            timer.create(Clock::Monotonic);
             timer.set_event(SigEvent::signal(ALARM, 0));
         }
         timer.set(setting)
     });
-    serve::look();
-    let left = rest(before).value;
+    serve::wake();
+    let left = remaining(before).value;
     let begun = c_uint::from(left.nanoseconds > 0);
     c_uint::try_from(left.seconds).unwrap_or(0) + begun
 }

@@ -8,7 +8,7 @@ use tenon_libc::errno::Errno;
 use tenon_pthread::attributes::Attributes;
 use tenon_pthread::create::pthread_create;
 use tenon_pthread::pending::Set;
-use tenon_pthread::policy::{FIFO, MOST};
+use tenon_pthread::policy::{FIFO, HIGHEST};
 use tenon_pthread::table::LOCK;
 use tenon_pthread::{Slot, current, wait};
 use tenon_thread::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use tenon_thread::wait::Guarded;
 
 /// Minimum time for other threads after an expiry: an interval may be shorter than the execution of
 /// its expiry; missed expiries are counted.
-const REST: Duration = Duration::from_micros(20);
+const MIN_GAP: Duration = Duration::from_micros(20);
 
 /// The slot of the timer thread; `begun` without a slot while it is being created.
 #[derive(Default)]
@@ -31,14 +31,14 @@ static SERVER: Guarded<Server> = Guarded::new(Server {
 });
 
 /// Creates the timer thread on the first call.
-pub(crate) fn begin() -> Result<(), Errno> {
+pub(crate) fn start() -> Result<(), Errno> {
     if SERVER.masked(|server, _| server.begun.replace(true)) {
         return Ok(());
     }
     let mut attributes = Attributes::default();
     attributes.explicit = true;
     attributes.policy = FIFO;
-    attributes.priority = MOST;
+    attributes.priority = HIGHEST;
     attributes.detached = true;
     let mut name = 0;
     // SAFETY: `serve` ignores its argument.
@@ -52,7 +52,7 @@ pub(crate) fn begin() -> Result<(), Errno> {
 }
 
 /// Makes the thread examine the timers again. The caller does not hold `LOCK`.
-pub(crate) fn look() {
+pub(crate) fn wake() {
     if let Some(slot) = SERVER.masked(|server, _| server.slot.get()) {
         LOCK.waking(|(), waking| slot.notify(waking));
     }
@@ -67,12 +67,15 @@ extern "C" fn serve(_: *mut c_void) -> *mut c_void {
     loop {
         // Examines all timers; `any` would stop at the first.
         let expired = timers().iter().filter(|timer| timer.expire()).count() > 0;
-        let rest = expired.then(|| Instant::now() + REST);
+        let not_before = expired.then(|| Instant::now() + MIN_GAP);
         let earliest = LOCK.masked(|(), _| {
             let instants = timers().iter().filter_map(|timer| timer.setting());
             instants.map(|setting| setting.instant()).min()
         });
-        wait::pause(earliest.map(|earliest| rest.map_or(earliest, |rest| earliest.max(rest))));
+        wait::pause(
+            earliest
+                .map(|earliest| not_before.map_or(earliest, |not_before| earliest.max(not_before))),
+        );
         wait::act_on_pending();
     }
 }

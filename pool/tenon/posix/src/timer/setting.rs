@@ -53,7 +53,7 @@ impl Setting {
     }
 
     /// Converts to C: remaining time and interval.
-    pub fn rest(&self, now: i128) -> Itimerspec {
+    pub fn remaining(&self, now: i128) -> Itimerspec {
         Itimerspec {
             // An expired timer that was not handled yet is still armed, and reports so.
             value: Timespec::of((self.next - now).max(1)),
@@ -108,7 +108,7 @@ mod tests {
     fn once_is_once() {
         assert_eq!(setting(10, 0).expire(9), None);
         assert_eq!(setting(10, 0).expire(10), Some((1, None)));
-        assert_eq!(setting(10, 0).rest(10).value.nanoseconds, 1);
+        assert_eq!(setting(10, 0).remaining(10).value.nanoseconds, 1);
     }
 
     #[test]
@@ -135,9 +135,9 @@ mod tests {
             let (mut timer, mut now, mut count) = (setting(first, interval), 0, 0);
             for step in steps {
                 now += step;
-                if let Some((times, rest)) = timer.expire(now) {
+                if let Some((times, remaining)) = timer.expire(now) {
                     count += times;
-                    timer = rest.unwrap();
+                    timer = remaining.unwrap();
                 }
                 let expected = if now < first { 0 } else { (now - first) / interval + 1 };
                 prop_assert_eq!(count, expected);

@@ -40,7 +40,7 @@ impl Timer {
         Self {
             clock: Cell::new(None),
             setting: Cell::new(None),
-            event: Notification::new(taken),
+            event: Notification::new(signal_taken),
             missed: Cell::new(0),
             overrun: Cell::new(0),
             number: Cell::new(0),
@@ -48,7 +48,7 @@ impl Timer {
     }
 
     /// Creates a timer of a clock. The caller holds `LOCK`.
-    pub(crate) fn make(&self, clock: Clock) {
+    pub(crate) fn create(&self, clock: Clock) {
         self.clock.set(Some(clock));
         self.setting.set(None);
         self.missed.set(0);
@@ -78,7 +78,7 @@ impl Timer {
     }
 
     /// Deletes the timer. The caller holds `LOCK`.
-    pub(crate) fn end(&self) {
+    pub(crate) fn delete(&self) {
         self.clock.set(None);
         self.setting.set(None);
     }
@@ -97,8 +97,8 @@ impl Timer {
     /// holds `LOCK`.
     fn advance(&self) -> Option<i128> {
         let setting = self.setting.get()?;
-        let (times, rest) = setting.expire(now(setting.clock()))?;
-        self.setting.set(rest);
+        let (times, remaining) = setting.expire(now(setting.clock()))?;
+        self.setting.set(remaining);
         Some(times)
     }
 
@@ -122,7 +122,7 @@ impl Default for Timer {
 
 /// Called when a timer's signal is taken: the expiries since it was sent, including those not
 /// handled yet, are its overruns.
-fn taken(entry: &'static QueuedSignal) {
+fn signal_taken(entry: &'static QueuedSignal) {
     let of = |timer: &&'static Timer| ptr::eq(timer.event.entry(), entry);
     if let Some(timer) = timers().iter().find(of) {
         let passed = timer.advance().unwrap_or(0);
@@ -156,7 +156,7 @@ pub(crate) fn claim(clock: Clock) -> Result<(&'static Timer, TimerId), Errno> {
     let (index, timer) = places
         .find(|(_, timer)| timer.is_free())
         .ok_or(Errno::EAGAIN)?;
-    timer.make(clock);
+    timer.create(clock);
     Ok((timer, u64::from(timer.number.get()) << 16 | index as u64))
 }
 
