@@ -1,6 +1,6 @@
 //! Hypercalls of channels.
 
-use crate::{CHANNELS, execute, execute_now, placed::Placed};
+use crate::{CHANNELS, execute, execute_now, mapped::MappedChannel};
 use core_trace::Event;
 use mortise_hypercall::{Brief, Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
@@ -41,7 +41,7 @@ fn handle(call: &Call, _caller: &mut dyn Caller) -> Outcome {
 /// Kicks the peer of a channel in steps, with a check for pending interrupts between them. A
 /// repeated call finds what is done and completes the rest.
 fn ring_in_steps(core: &'static Core, number: u64) -> Outcome {
-    let Some(Placed { channel, .. }) = CHANNELS.get(number) else {
+    let Some(MappedChannel { channel, .. }) = CHANNELS.get(number) else {
         return NOT_FOUND.into();
     };
     let rung = core
@@ -68,10 +68,10 @@ fn ring(number: u64) -> Option<u64> {
 }
 
 fn reply(core: &'static Core, call: &Call) -> Reply {
-    let Some(placed) = CHANNELS.get(call.argument(1)) else {
+    let Some(mapped) = CHANNELS.get(call.argument(1)) else {
         return NOT_FOUND;
     };
-    let channel = &placed.channel;
+    let channel = &mapped.channel;
     let Some((vm, _)) = core.current_vcpu() else {
         return Reply::DENIED;
     };

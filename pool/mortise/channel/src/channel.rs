@@ -30,7 +30,7 @@ pub(crate) struct Channel {
     from: Endpoint,
     to: Endpoint,
     /// The template of which a VM is created when there is a message.
-    wanted: Option<usize>,
+    template: Option<usize>,
     /// Pending work of starts, ends and doorbells, one bit each.
     pending: AtomicU8,
 }
@@ -53,7 +53,7 @@ impl Channel {
         parts: &Parts<'static>,
         shape: Shape,
         [from, to]: [Endpoint; 2],
-        wanted: Option<usize>,
+        template: Option<usize>,
     ) -> Result<Self, core_ring::Error> {
         for part in [parts.producer, parts.consumer, parts.status] {
             head(part).clear();
@@ -63,10 +63,10 @@ impl Channel {
             changing: TicketLock::new(()),
             from,
             to,
-            wanted,
+            template,
             pending: AtomicU8::new(0),
         };
-        if wanted.is_some() {
+        if template.is_some() {
             channel.keeper.expect();
         }
         Ok(channel)
@@ -100,7 +100,7 @@ impl Channel {
         }
         Ok(match (endpoint.call(), end) {
             (Some(call), _) => Action::Kick(call),
-            (None, End::Consumer) => self.wanted.map_or(Action::Nothing, Action::Create),
+            (None, End::Consumer) => self.template.map_or(Action::Nothing, Action::Create),
             (None, End::Producer) => Action::Nothing,
         })
     }
@@ -131,7 +131,7 @@ impl Channel {
         let changing = self.changing.lock();
         let was_there = self.keeper.end(end);
         self.endpoint(end).leave();
-        let waits = end == End::Consumer && self.wanted.is_some() && self.keeper.expect();
+        let waits = end == End::Consumer && self.template.is_some() && self.keeper.expect();
         if was_there {
             self.defer(calls(end.peer()));
         }
@@ -166,7 +166,7 @@ impl Channel {
         let call = match due {
             KICK_PRODUCER => self.from.call(),
             KICK_CONSUMER => self.to.call(),
-            CREATE => return self.wanted.map_or(Action::Nothing, Action::Create),
+            CREATE => return self.template.map_or(Action::Nothing, Action::Create),
             _ => None,
         };
         call.map_or(Action::Nothing, Action::Kick)
@@ -207,20 +207,20 @@ mod tests {
         shape: Shape,
     }
 
-    fn line(wanted: Option<usize>) -> Line {
+    fn line(template: Option<usize>) -> Line {
         let shape = Shape::new(4, 16).unwrap();
         let parts = Parts {
             producer: area(shape.producer_bytes()),
             consumer: area(CONSUMER_BYTES),
             status: area(STATUS_BYTES),
         };
-        let to = wanted.map_or(Owner::Vm(LINUX as u8), |it| Owner::Template(it as u8));
+        let to = template.map_or(Owner::Vm(LINUX as u8), |it| Owner::Template(it as u8));
         let parties = [
             Endpoint::new(Owner::Vm(MOTOR as u8), 8),
             Endpoint::new(to, 44),
         ];
         Line {
-            channel: Channel::new(&parts, shape, parties, wanted).unwrap(),
+            channel: Channel::new(&parts, shape, parties, template).unwrap(),
             parts,
             shape,
         }

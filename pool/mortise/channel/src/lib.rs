@@ -33,7 +33,7 @@
 mod calls;
 mod channel;
 mod endpoint;
-mod placed;
+mod mapped;
 
 pub use calls::GROUP;
 
@@ -42,13 +42,13 @@ use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_ring::message::End;
 use endpoint::{Kick, Reach};
+use mapped::MappedChannel;
 use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm, VmExtension};
-use placed::Placed;
 use spin::Once;
 
 /// State of the system's channels.
 pub struct Channels {
-    all: [Once<Placed>; limits::CHANNELS],
+    all: [Once<MappedChannel>; limits::CHANNELS],
 }
 
 /// Steps of a change, and the number of deferred results that it can have.
@@ -61,7 +61,7 @@ pub static CHANNELS: Channels = Channels {
 };
 
 impl Channels {
-    fn iter(&self) -> impl Iterator<Item = &Placed> {
+    fn iter(&self) -> impl Iterator<Item = &MappedChannel> {
         self.all.iter().map_while(Once::get)
     }
 
@@ -72,22 +72,22 @@ impl Channels {
         &self,
         machine: &'static Machine,
         part: usize,
-        change: impl Fn(&Placed, usize),
+        change: impl Fn(&MappedChannel, usize),
     ) -> bool {
-        let (placed, piece) = (self.get((part / PARTS) as u64), part % PARTS);
-        if let Some(placed) = placed.filter(|_| piece < CHANGES) {
-            change(placed, piece);
+        let (mapped, piece) = (self.get((part / PARTS) as u64), part % PARTS);
+        if let Some(mapped) = mapped.filter(|_| piece < CHANGES) {
+            change(mapped, piece);
             return true;
         }
-        let owing = placed.or_else(|| self.iter().find(|placed| placed.channel.has_pending()));
-        if let Some(placed) = owing.filter(|_| !Core::current().preemption_pending()) {
-            execute(machine, placed.channel.take_pending());
+        let owing = mapped.or_else(|| self.iter().find(|mapped| mapped.channel.has_pending()));
+        if let Some(mapped) = owing.filter(|_| !Core::current().preemption_pending()) {
+            execute(machine, mapped.channel.take_pending());
         }
         owing.is_some()
     }
 
     /// The channel with this number.
-    fn get(&self, number: u64) -> Option<&Placed> {
+    fn get(&self, number: u64) -> Option<&MappedChannel> {
         self.all.get(usize::try_from(number).ok()?)?.get()
     }
 }
@@ -134,47 +134,47 @@ impl VmExtension for Channels {
         let malformed = "its channels are malformed";
         let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
         for (index, (place, described)) in self.all.iter().zip(dynamic.channels).enumerate() {
-            let placed = Placed::new(index, described, &dynamic).ok_or(malformed)?;
+            let mapped = MappedChannel::new(index, described, &dynamic).ok_or(malformed)?;
             for end in [End::Producer, End::Consumer] {
-                let vm = placed.resident(end).and_then(|vm| machine.vm(vm));
+                let vm = mapped.resident(end).and_then(|vm| machine.vm(vm));
                 if let Some(vm) = vm {
-                    vm.add_interrupt(placed.channel.endpoint(end).intid)?;
+                    vm.add_interrupt(mapped.channel.endpoint(end).intid)?;
                 }
             }
-            place.call_once(|| placed);
+            place.call_once(|| mapped);
         }
         Ok(())
     }
 
     fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange)) {
-        for placed in self.iter().filter(|placed| placed.is_reached_by(core)) {
-            placed.heads().into_iter().for_each(&mut *range);
+        for mapped in self.iter().filter(|mapped| mapped.is_reached_by(core)) {
+            mapped.heads().into_iter().for_each(&mut *range);
         }
     }
 
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        self.step(machine, part, |placed, piece| {
-            if let Some(end) = placed.end_for(vm).filter(|_| piece == 0) {
-                let intid = placed.channel.endpoint(end).intid;
+        self.step(machine, part, |mapped, piece| {
+            if let Some(end) = mapped.end_for(vm).filter(|_| piece == 0) {
+                let intid = mapped.channel.endpoint(end).intid;
                 let sgi = vm.direct_sgi(machine, intid);
                 let reach = match (sgi, vm.enable_posted_irq(intid)) {
                     (Some(sgi), _) => Reach::DirectSgi(sgi.bits()),
                     (None, Some(core)) => Reach::Core(core),
                     (None, None) => Reach::Controller,
                 };
-                placed.channel.begin(end, vm.index(), reach);
+                mapped.channel.begin(end, vm.index(), reach);
             }
         })
     }
 
     fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        self.step(machine, part, |placed, piece| {
-            let Some(end) = placed.channel.end_of(vm.index()) else {
+        self.step(machine, part, |mapped, piece| {
+            let Some(end) = mapped.channel.end_of(vm.index()) else {
                 return;
             };
             match piece {
-                0 => vm.clear_posted_irq(machine, placed.channel.endpoint(end).intid),
-                _ => placed.channel.end(end),
+                0 => vm.clear_posted_irq(machine, mapped.channel.endpoint(end).intid),
+                _ => mapped.channel.end(end),
             }
         })
     }

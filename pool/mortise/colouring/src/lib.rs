@@ -1,4 +1,5 @@
-//! Cache partitioning: VMs with page colours of their own, for memory and translation tables.
+//! Page colouring: cache partitions for VMs, by pages of their own colours for memory and translation
+//! tables.
 //!
 //! # Purpose
 //!

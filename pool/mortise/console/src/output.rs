@@ -84,14 +84,14 @@ impl Console {
     }
 
     /// Executes a step towards writing a byte of VM `vm`; a step writes at most one byte. Returns
-    /// whether the VM's byte was written. At the start of a line, `who` returns the VM's name and
+    /// whether the VM's byte was written. At the start of a line, `prefix` returns the VM's name and
     /// the time in nanoseconds.
     pub fn put<'a>(
         &mut self,
         vm: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (&'a Name, u64),
+        prefix: impl FnOnce() -> (&'a Name, u64),
     ) -> bool {
         if vm >= OWN {
             return true;
@@ -100,7 +100,7 @@ impl Console {
             return false;
         }
         match self.is_quiet() {
-            true => self.add(vm, byte, port, who),
+            true => self.add(vm, byte, port, prefix),
             // That takes another step.
             false => {
                 self.advance(port);
@@ -169,10 +169,10 @@ impl Console {
         writer: usize,
         byte: u8,
         port: &mut dyn Port,
-        who: impl FnOnce() -> (&'a Name, u64),
+        prefix: impl FnOnce() -> (&'a Name, u64),
     ) -> bool {
         if self.open != Some(writer) && byte != b'\r' {
-            let (name, now) = who();
+            let (name, now) = prefix();
             self.begin(writer, name, now);
             return false;
         }

@@ -1,6 +1,6 @@
 //! Hypercalls of detached programs.
 
-use crate::{LOANS, Lent};
+use crate::{LOANS, LentCore};
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
@@ -59,7 +59,7 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
 }
 
 fn stop(
-    lent: &Lent,
+    lent: &LentCore,
     vm: &'static mortise_partition::Vm,
     vcpu: usize,
     core: &'static Core,

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use mortise_vcpu::FloatingPoint;
 
 /// Ownership of the cell.
-mod turn {
+mod owner {
     pub(super) const RUN: u32 = 1;
     pub(super) const EVENT: u32 = 2;
 }
@@ -39,7 +39,7 @@ pub(crate) mod flags {
 /// A cell (docs/formats.md).
 #[repr(C, align(4096))]
 pub(crate) struct Cell {
-    turn: AtomicU32,
+    owner: AtomicU32,
     reason: AtomicU32,
     sleeper: AtomicU32,
     pub flags: AtomicU32,
@@ -65,7 +65,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// Whether the core owns the cell.
     pub(crate) fn is_ready(&self) -> bool {
-        self.turn.load(Ordering::Acquire) == turn::RUN
+        self.owner.load(Ordering::Acquire) == owner::RUN
     }
 
     /// Hands the cell to the VM. Returns whether the VM sleeps and must be interrupted.
@@ -73,7 +73,7 @@ impl Cell {
         self.reason.store(reason as u32, Ordering::Relaxed);
         let events = self.events.load(Ordering::Relaxed).wrapping_add(1);
         self.events.store(events, Ordering::Relaxed);
-        self.turn.store(turn::EVENT, Ordering::Release);
+        self.owner.store(owner::EVENT, Ordering::Release);
         // A VM that is about to sleep sets its flag first, then reads the owner again.
         fence(Ordering::SeqCst);
         self.sleeper.load(Ordering::Relaxed) != 0
@@ -95,7 +95,7 @@ impl Cell {
         }
         self.sleeper.store(0, Ordering::Relaxed);
         self.reason.store(0, Ordering::Relaxed);
-        self.turn.store(0, Ordering::Release);
+        self.owner.store(0, Ordering::Release);
     }
 
     /// The general registers in the cell.
@@ -117,7 +117,7 @@ mod tests {
     fn it_is_laid_out_as_documented() {
         assert_eq!(size_of::<Cell>(), 4096);
         for (offset, documented) in [
-            (offset_of!(Cell, turn), 0),
+            (offset_of!(Cell, owner), 0),
             (offset_of!(Cell, reason), 4),
             (offset_of!(Cell, sleeper), 8),
             (offset_of!(Cell, flags), 0xc),

@@ -103,7 +103,7 @@ pub(crate) struct Exit {
 
 /// Meaning of the exception for the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum ExitClass {
     /// EL0 took an exception, which the registers of EL1 describe.
     Exception,
     /// EL0 took an interrupt.
@@ -126,18 +126,18 @@ mod class {
 
 impl Exit {
     /// Classifies the exception of a context at this level.
-    pub(crate) const fn is(&self, level: Level) -> Came {
+    pub(crate) const fn is(&self, level: Level) -> ExitClass {
         let class = self.syndrome >> 26 & 0x3f;
         match (level, self.state & state::MODE, class) {
             (Level::User, state::EL1, class::FETCH) if self.is_nowhere() => match self.address {
-                SYNCHRONOUS => Came::Exception,
-                _ => Came::Interrupt,
+                SYNCHRONOUS => ExitClass::Exception,
+                _ => ExitClass::Interrupt,
             },
             (Level::User, state::EL0, class::FETCH | class::ACCESS) if self.is_nowhere() => {
-                Came::Beyond(self.as_stage_1())
+                ExitClass::Beyond(self.as_stage_1())
             }
-            (Level::Kernel, _, class::HVC | class::SMC) => Came::Call,
-            _ => Came::Guest,
+            (Level::Kernel, _, class::HVC | class::SMC) => ExitClass::Call,
+            _ => ExitClass::Guest,
         }
     }
 
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn exceptions_of_el0_are_recognised_by_the_missing_vector() {
         let at = |offset| walk(class::FETCH, VECTORS + offset, 0x3c5).is(Level::User);
-        assert_eq!(at(0x400), Came::Exception);
+        assert_eq!(at(0x400), ExitClass::Exception);
         for offset in [0x480, 0x500, 0x580] {
-            assert_eq!(at(offset), Came::Interrupt);
+            assert_eq!(at(offset), ExitClass::Interrupt);
         }
     }
 
@@ -187,9 +187,12 @@ mod tests {
             ..walk(class::ACCESS, 0xffff_8000_0000_0000, 0)
         };
         let told = 0x24 << 26 | 1 << 25 | 1 << 6 | 4;
-        assert_eq!(store.is(Level::User), Came::Beyond(told));
+        assert_eq!(store.is(Level::User), ExitClass::Beyond(told));
         let jump = walk(class::FETCH, SYNCHRONOUS, 0);
-        assert_eq!(jump.is(Level::User), Came::Beyond(0x20 << 26 | 1 << 25 | 4));
+        assert_eq!(
+            jump.is(Level::User),
+            ExitClass::Beyond(0x20 << 26 | 1 << 25 | 4)
+        );
     }
 
     #[test]
@@ -198,18 +201,18 @@ mod tests {
             walk: 0x0900_0000 >> 8,
             ..walk(class::ACCESS, 0x1000, 0)
         };
-        assert_eq!(elsewhere.is(Level::User), Came::Guest);
+        assert_eq!(elsewhere.is(Level::User), ExitClass::Guest);
         let no_walk = Exit {
             syndrome: class::FETCH << 26 | 0b101,
             ..walk(class::FETCH, SYNCHRONOUS, 0x3c5)
         };
-        assert_eq!(no_walk.is(Level::User), Came::Guest);
+        assert_eq!(no_walk.is(Level::User), ExitClass::Guest);
         let call = walk(class::HVC, 0, 0x3c5);
-        assert_eq!(call.is(Level::User), Came::Guest);
-        assert_eq!(call.is(Level::Kernel), Came::Call);
+        assert_eq!(call.is(Level::User), ExitClass::Guest);
+        assert_eq!(call.is(Level::Kernel), ExitClass::Call);
         assert_eq!(
             walk(class::FETCH, VECTORS, 0x3c5).is(Level::Kernel),
-            Came::Guest
+            ExitClass::Guest
         );
     }
 
@@ -256,11 +259,11 @@ mod tests {
         ) {
             let exit = Exit { syndrome, address, walk, state };
             let user = exit.is(Level::User);
-            if let Came::Beyond(told) = user {
+            if let ExitClass::Beyond(told) = user {
                 prop_assert_eq!(told >> 26, syndrome >> 26 & 0x3f);
                 prop_assert_eq!(told & 0x3f, 4);
             }
-            prop_assert!(!matches!(exit.is(Level::Kernel), Came::Exception | Came::Beyond(_)));
+            prop_assert!(!matches!(exit.is(Level::Kernel), ExitClass::Exception | ExitClass::Beyond(_)));
         }
     }
 }

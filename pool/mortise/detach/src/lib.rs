@@ -57,7 +57,7 @@ use core_memory::PhysicalRange;
 use mortise_partition::{Core, Loan, Machine, Vm, VmExtension};
 use spin::Once;
 
-/// Lent cores of the system's VMs.
+/// LentCore cores of the system's VMs.
 pub struct Loans {
     all: [Once<Lender>; limits::VMS],
 }
@@ -70,11 +70,11 @@ pub static LOANS: Loans = Loans {
 /// A VM that lends cores.
 struct Lender {
     lending: &'static Lending,
-    lent: [Once<Lent>; limits::VCPUS],
+    lent: [Once<LentCore>; limits::VCPUS],
 }
 
 /// A core that may be lent.
-struct Lent {
+struct LentCore {
     /// IPA of the cell.
     ipa: u64,
     page: PhysicalRange,
@@ -82,7 +82,7 @@ struct Lent {
     stop: AtomicBool,
 }
 
-impl Lent {
+impl LentCore {
     fn cell(&self) -> &'static Cell {
         // SAFETY: the manifest's parser has checked that the page is shared with its VM only. The
         // early table maps all RAM as normal memory, and so does each core on which `memory_ranges`
@@ -92,7 +92,7 @@ impl Lent {
 }
 
 impl Lender {
-    fn lent(&self, vcpu: usize) -> Option<&Lent> {
+    fn lent(&self, vcpu: usize) -> Option<&LentCore> {
         self.lent.get(vcpu)?.get()
     }
 }
@@ -129,7 +129,7 @@ impl VmExtension for Loans {
             let lent = [const { Once::new() }; limits::VCPUS];
             for (vcpu, lent) in lent.iter().enumerate() {
                 if let Some((ipa, page)) = lending.cell(vcpu) {
-                    lent.call_once(|| Lent {
+                    lent.call_once(|| LentCore {
                         ipa,
                         page,
                         stop: AtomicBool::new(false),

@@ -2,9 +2,9 @@
 
 use crate::cell::Reason;
 use crate::context::Context;
-use crate::entry::{Came, Exit, Level};
+use crate::entry::{Exit, ExitClass, Level};
 use crate::world::{self, Vectors};
-use crate::{LOANS, Lent};
+use crate::{LOANS, LentCore};
 use core::sync::atomic::Ordering;
 use hw_arch::{El2, ExceptionLevel, cpu, read_register, registers::hpfar_el2};
 use mortise_partition::{
@@ -17,7 +17,7 @@ const WAIT: u64 = 0x7e0_0001;
 
 /// A context that is running on its core.
 struct Run<'a> {
-    lent: &'a Lent,
+    lent: &'a LentCore,
     core: &'static Core,
     vm: &'static Vm,
     vcpu: usize,
@@ -28,25 +28,25 @@ struct Run<'a> {
 type End = (Reason, u64, u64);
 
 /// Runs contexts, one after the other, until the core is reclaimed.
-pub(crate) fn serve(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
+pub(crate) fn serve(lent: &LentCore, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let vectors = Vectors::install();
     core.enable_hypervisor_timer();
     while vm.loan(vcpu) == Loan::Lent {
         match vm.may_run() && lent.cell().is_ready() {
-            true => turn(lent, core, vm, vcpu),
+            true => run_context(lent, core, vm, vcpu),
             false => core.wait_on_lent_core(vm, vcpu),
         }
     }
     vectors.restore();
     if lent.cell().is_ready() {
         // The VM may wait for an answer to RUN.
-        tell(lent, core, vm, Reason::Reclaimed);
+        hand_over(lent, core, vm, Reason::Reclaimed);
     }
     core.return_core(vm, vcpu, &lent.cell().registers());
 }
 
 /// Runs the context of the cell until it returns.
-fn turn(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
+fn run_context(lent: &LentCore, core: &'static Core, vm: &'static Vm, vcpu: usize) {
     let cell = lent.cell();
     let reason = match Context::load(cell) {
         None => Reason::Refused,
@@ -58,25 +58,25 @@ fn turn(lent: &Lent, core: &'static Core, vm: &'static Vm, vcpu: usize) {
                 vcpu,
                 context,
             };
-            let (reason, pc, state) = run.go();
+            let (reason, pc, state) = run.run();
             context.save(cell, pc, state);
             reason
         }
     };
-    tell(lent, core, vm, reason);
+    hand_over(lent, core, vm, reason);
 }
 
 /// Hands the cell to the VM, and interrupts it if it sleeps.
-fn tell(lent: &Lent, core: &'static Core, vm: &'static Vm, reason: Reason) {
+fn hand_over(lent: &LentCore, core: &'static Core, vm: &'static Vm, reason: Reason) {
     if lent.cell().hand_over(reason) {
         vm.raise(core.machine(), LOANS.interrupt(vm));
     }
 }
 
 impl Run<'_> {
-    fn go(&self) -> End {
+    fn run(&self) -> End {
         // An IPI that arrived before this run began has been acknowledged and is not repeated.
-        if let Some(end) = self.wanted() {
+        if let Some(end) = self.end_requested() {
             return end;
         }
         loop {
@@ -92,11 +92,11 @@ impl Run<'_> {
                 Cause::Synchronous | Cause::Hypercall => self.synchronous(),
                 Cause::Irq | Cause::Fiq | Cause::Acknowledged => {
                     self.core.serve_pending();
-                    self.wanted()
+                    self.end_requested()
                 }
                 Cause::SError => {
                     self.as_guest(cause);
-                    self.wanted()
+                    self.end_requested()
                 }
             };
             if let Some(end) = end {
@@ -115,28 +115,28 @@ impl Run<'_> {
             state,
         };
         let (reason, syndrome, address) = match exit.is(self.context.level) {
-            Came::Exception => {
+            ExitClass::Exception => {
                 let syndrome = read_register!("esr_el1");
                 if self.is_wait(syndrome) {
                     return self.wait();
                 }
                 (Reason::Exception, syndrome, read_register!("far_el1"))
             }
-            Came::Interrupt => (Reason::Interrupted, 0, 0),
-            Came::Beyond(syndrome) => {
-                self.note(syndrome, exit.address);
+            ExitClass::Interrupt => (Reason::Interrupted, 0, 0),
+            ExitClass::Beyond(syndrome) => {
+                self.record_exception(syndrome, exit.address);
                 return Some((Reason::Exception, El2::read_elr(), state));
             }
-            Came::Call => {
-                self.note(exit.syndrome, 0);
+            ExitClass::Call => {
+                self.record_exception(exit.syndrome, 0);
                 return Some((Reason::Exception, El2::read_elr(), state));
             }
-            Came::Guest => {
+            ExitClass::Guest => {
                 self.as_guest(Cause::Synchronous);
-                return self.wanted();
+                return self.end_requested();
             }
         };
-        self.note(syndrome, address);
+        self.record_exception(syndrome, address);
         Some((
             reason,
             read_register!("elr_el1"),
@@ -145,7 +145,7 @@ impl Run<'_> {
     }
 
     /// Records the exception in the cell.
-    fn note(&self, syndrome: u64, address: u64) {
+    fn record_exception(&self, syndrome: u64, address: u64) {
         let cell = self.lent.cell();
         cell.esr.store(syndrome, Ordering::Relaxed);
         cell.far.store(address, Ordering::Relaxed);
@@ -164,7 +164,7 @@ impl Run<'_> {
     }
 
     /// The end of this run, if it was requested. For a VM that is held the core only waits.
-    fn wanted(&self) -> Option<End> {
+    fn end_requested(&self) -> Option<End> {
         while self.vm.loan(self.vcpu) == Loan::Lent && !self.vm.may_run() {
             self.core.wait_on_lent_core(self.vm, self.vcpu);
         }
@@ -213,7 +213,7 @@ impl Run<'_> {
                 return None;
             }
             self.core.serve_pending();
-            if let Some((reason, _, state)) = self.wanted() {
+            if let Some((reason, _, state)) = self.end_requested() {
                 return Some((reason, pc.wrapping_sub(4), state));
             }
         }

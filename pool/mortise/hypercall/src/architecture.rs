@@ -1,4 +1,4 @@
-//! Arm architecture calls: version and features of the calling convention (SMCCC, 7).
+//! Arm architecture hypercalls: version and features of the calling convention (SMCCC, 7).
 
 use crate::{Call, Caller, Group, Outcome, Reply};
 

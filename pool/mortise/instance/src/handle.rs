@@ -1,4 +1,4 @@
-//! Handles of VMs, which become stale when their VM is destroyed.
+//! VM handles, which become stale when their VM is destroyed.
 
 /// Handle of a VM: its slot, and the generation of the slot. A stale handle matches no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -184,7 +184,7 @@ impl Executor<'_> {
         }
         if operation.kind.starts(operation.has_payload()) {
             // Released last, as the run may end at any time and must find the final state. The lock
-            // excludes a concurrent DESTROY, whose stop request this would undo.
+            // excludes a concurrent DESTROY: this would undo its stop request.
             operation.vm.release(self.machine);
         }
         Ok(true)

@@ -33,7 +33,7 @@ pub struct Record {
     pub memory: Option<PhysicalRange>,
     /// Whether that memory was returned to the reserve.
     memory_freed: bool,
-    /// The manager whose share of the reserve is charged; none for VMs made by a rule of the
+    /// The manager, for its share of the reserve; none for VMs made by a rule of the
     /// system.
     pub creator: Option<usize>,
     /// The operation in progress and its phase.

@@ -1,6 +1,6 @@
 //! Hypercalls of vLibs.
 
-use crate::{BUSY, Placed, Role, VLIBS, session::Refusal};
+use crate::{BUSY, MappedVlib, Role, VLIBS, session::Refusal};
 use core_trace::Event;
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
@@ -62,7 +62,7 @@ fn reply(call: &Call) -> Reply {
     }
 }
 
-fn state(vlib: &Placed) -> Reply {
+fn state(vlib: &MappedVlib) -> Reply {
     let session = vlib.session();
     Reply {
         registers: [0, session.state as u64, session.begun, session.done],

@@ -38,7 +38,7 @@
 #![expect(unsafe_code, reason = "status pages lie where the manifest says")]
 
 mod calls;
-mod placed;
+mod mapped;
 mod session;
 
 pub use calls::GROUP;
@@ -46,8 +46,8 @@ pub use calls::GROUP;
 use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_trace::Event;
+use mapped::{MappedVlib, Role};
 use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
-use placed::{Placed, Role};
 use session::Session;
 use spin::Once;
 
@@ -56,7 +56,7 @@ const BUSY: i32 = -5;
 
 /// The vLibs of the system.
 pub struct Vlibs {
-    all: [Once<Placed>; limits::VLIBS],
+    all: [Once<MappedVlib>; limits::VLIBS],
 }
 
 /// Entry in the table of VM extensions.
@@ -65,12 +65,12 @@ pub static VLIBS: Vlibs = Vlibs {
 };
 
 impl Vlibs {
-    fn iter(&self) -> impl Iterator<Item = &Placed> {
+    fn iter(&self) -> impl Iterator<Item = &MappedVlib> {
         self.all.iter().map_while(Once::get)
     }
 
     /// The vLib with this number.
-    fn get(&self, number: u64) -> Option<&Placed> {
+    fn get(&self, number: u64) -> Option<&MappedVlib> {
         self.all.get(usize::try_from(number).ok()?)?.get()
     }
 }
@@ -85,14 +85,14 @@ impl VmExtension for Vlibs {
         let malformed = "its vLibs are malformed";
         let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
         for (place, described) in self.all.iter().zip(dynamic.vlibs) {
-            let placed = Placed::new(described).ok_or(malformed)?;
-            let (master, server) = (placed.master(machine), placed.server(machine));
+            let mapped = MappedVlib::new(described).ok_or(malformed)?;
+            let (master, server) = (mapped.master(machine), mapped.server(machine));
             let (master, server) = master.zip(server).ok_or(malformed)?;
-            master.add_interrupt(placed.interrupt())?;
+            master.add_interrupt(mapped.interrupt())?;
             if described.virtual_time {
                 server.use_virtual_time();
             }
-            place.call_once(|| placed);
+            place.call_once(|| mapped);
         }
         Ok(())
     }
@@ -104,8 +104,9 @@ impl VmExtension for Vlibs {
 
     fn load(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, ipa: u64) -> Option<u64> {
         // The server's own RAM is mapped at its physical addresses, and may lie below the page.
-        let is_door =
-            |vlib: &Placed| vlib.role(vm.index()) == Some(Role::Server) && vlib.page().holds(ipa);
+        let is_door = |vlib: &MappedVlib| {
+            vlib.role(vm.index()) == Some(Role::Server) && vlib.page().holds(ipa)
+        };
         let mut numbered = self.iter().enumerate();
         let (number, vlib) = numbered.find(|(_, vlib)| is_door(vlib))?;
         let listens = vlib.step(core.machine(), Some(vcpu), Session::listen);
@@ -118,8 +119,8 @@ impl VmExtension for Vlibs {
             return false;
         };
         if vlib.role(vm.index()) == Some(Role::Master) {
-            let bell = vm.direct_sgi(machine, vlib.interrupt());
-            vlib.master_begins(bell.map_or(0, DirectSgi::bits));
+            let sgi = vm.direct_sgi(machine, vlib.interrupt());
+            vlib.master_begins(sgi.map_or(0, DirectSgi::bits));
         }
         true
     }

@@ -34,7 +34,7 @@ pub(crate) enum Refusal {
 
 /// Change of the server's execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum Change {
     /// Suspend all vCPUs.
     Suspend,
     /// Resume all vCPUs.
@@ -43,23 +43,29 @@ pub(crate) enum Order {
 
 /// Effects of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Follow {
-    pub order: Option<Order>,
+pub(crate) struct Effects {
+    pub change: Option<Change>,
     /// The master is notified that a call has ended.
-    pub tell: bool,
+    pub notify: bool,
 }
 
-impl Follow {
-    const NOTHING: Self = Self::order(None);
-    const SUSPEND: Self = Self::order(Some(Order::Suspend));
-    const RESUME: Self = Self::order(Some(Order::Resume));
+impl Effects {
+    const NOTHING: Self = Self::change(None);
+    const SUSPEND: Self = Self::change(Some(Change::Suspend));
+    const RESUME: Self = Self::change(Some(Change::Resume));
 
-    const fn order(order: Option<Order>) -> Self {
-        Self { order, tell: false }
+    const fn change(change: Option<Change>) -> Self {
+        Self {
+            change,
+            notify: false,
+        }
     }
 
-    const fn told(self) -> Self {
-        Self { tell: true, ..self }
+    const fn notifying(self) -> Self {
+        Self {
+            notify: true,
+            ..self
+        }
     }
 }
 
@@ -82,59 +88,59 @@ impl Session {
     };
 
     /// The server listens for the next call, and has completed the one in progress, if any.
-    pub fn listen(&mut self) -> Result<Follow, Refusal> {
-        let follow = match self.state {
+    pub fn listen(&mut self) -> Result<Effects, Refusal> {
+        let effects = match self.state {
             State::Listening => return Err(Refusal::Busy),
-            State::Absent => Follow::SUSPEND,
-            State::Serving => Follow::SUSPEND.told(),
+            State::Absent => Effects::SUSPEND,
+            State::Serving => Effects::SUSPEND.notifying(),
             // The server made this call while it was being stopped.
-            State::Stopped => Follow::NOTHING.told(),
+            State::Stopped => Effects::NOTHING.notifying(),
         };
-        if follow.tell {
+        if effects.notify {
             self.done = self.begun;
         }
         self.state = State::Listening;
-        Ok(follow)
+        Ok(effects)
     }
 
     /// The master calls.
-    pub fn call(&mut self) -> Result<Follow, Refusal> {
+    pub fn call(&mut self) -> Result<Effects, Refusal> {
         match self.state {
             State::Absent => Err(Refusal::Absent),
             State::Serving | State::Stopped => Err(Refusal::Busy),
             State::Listening => {
                 self.begun = self.begun.wrapping_add(1);
                 self.state = State::Serving;
-                Ok(Follow::RESUME)
+                Ok(Effects::RESUME)
             }
         }
     }
 
     /// The master stops the call, or has ended.
-    pub fn stop(&mut self) -> Follow {
-        self.change(State::Serving, State::Stopped, Follow::SUSPEND)
+    pub fn stop(&mut self) -> Effects {
+        self.change(State::Serving, State::Stopped, Effects::SUSPEND)
     }
 
     /// The master resumes the call.
-    pub fn go(&mut self) -> Follow {
-        self.change(State::Stopped, State::Serving, Follow::RESUME)
+    pub fn go(&mut self) -> Effects {
+        self.change(State::Stopped, State::Serving, Effects::RESUME)
     }
 
-    fn change(&mut self, from: State, to: State, follow: Follow) -> Follow {
+    fn change(&mut self, from: State, to: State, effects: Effects) -> Effects {
         if self.state != from {
-            return Follow::NOTHING;
+            return Effects::NOTHING;
         }
         self.state = to;
-        follow
+        effects
     }
 
     /// The service ends; the server is not suspended on its account.
-    pub fn server_ends(&mut self) -> Follow {
+    pub fn server_ends(&mut self) -> Effects {
         match core::mem::replace(&mut self.state, State::Absent) {
-            State::Absent => Follow::NOTHING,
-            State::Listening => Follow::RESUME,
-            State::Serving => Follow::NOTHING.told(),
-            State::Stopped => Follow::RESUME.told(),
+            State::Absent => Effects::NOTHING,
+            State::Listening => Effects::RESUME,
+            State::Serving => Effects::NOTHING.notifying(),
+            State::Stopped => Effects::RESUME.notifying(),
         }
     }
 }
@@ -195,7 +201,7 @@ mod tests {
         }
     }
 
-    fn apply(session: &mut Session, step: Step) -> Result<Follow, Refusal> {
+    fn apply(session: &mut Session, step: Step) -> Result<Effects, Refusal> {
         match step {
             Step::Listen => session.listen(),
             Step::Call => session.call(),
@@ -217,17 +223,17 @@ mod tests {
         ) {
             let (mut session, mut model, mut still) = (Session::NEW, Model::default(), false);
             for step in steps {
-                let follow = apply(&mut session, step);
+                let effects = apply(&mut session, step);
                 let (refusal, told) = model.step(step);
-                prop_assert_eq!(follow.err(), refusal);
-                let follow = follow.unwrap_or(Follow::NOTHING);
-                prop_assert_eq!(follow.tell, told, "{:?}", step);
-                match follow.order {
-                    Some(Order::Suspend) => {
+                prop_assert_eq!(effects.err(), refusal);
+                let effects = effects.unwrap_or(Effects::NOTHING);
+                prop_assert_eq!(effects.notify, told, "{:?}", step);
+                match effects.change {
+                    Some(Change::Suspend) => {
                         prop_assert!(!still, "told twice");
                         still = true;
                     }
-                    Some(Order::Resume) => {
+                    Some(Change::Resume) => {
                         prop_assert!(still, "told twice");
                         still = false;
                     }

@@ -1,4 +1,4 @@
-//! Queries: slots, statistics and console output of a VM.
+//! Query hypercalls: slots, statistics and console output of a VM.
 
 use crate::{
     Failure, Record,

@@ -1,6 +1,6 @@
 //! A vLib with its status page, as the manifest describes it.
 
-use crate::session::{Follow, Order, Refusal, Session};
+use crate::session::{Change, Effects, Refusal, Session};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_manifest::{Owner, Vlib};
 use core_memory::PhysicalRange;
@@ -23,7 +23,7 @@ pub(crate) enum Role {
 }
 
 /// A vLib, its status page, and its VMs.
-pub(crate) struct Placed {
+pub(crate) struct MappedVlib {
     session: TicketLock<Session>,
     status: Area<'static>,
     page: PhysicalRange,
@@ -31,10 +31,10 @@ pub(crate) struct Placed {
     server: usize,
     interrupt: u32,
     /// SGI of a master with direct interrupts, otherwise zero.
-    bell: AtomicU64,
+    sgi: AtomicU64,
 }
 
-impl Placed {
+impl MappedVlib {
     /// A vLib as described; `None` if the description is invalid.
     pub fn new(described: &Vlib) -> Option<Self> {
         let Owner::Vm(master) = described.master.owner else {
@@ -52,7 +52,7 @@ impl Placed {
             master: master.into(),
             server: described.server.into(),
             interrupt: described.master.interrupt.into(),
-            bell: AtomicU64::new(0),
+            sgi: AtomicU64::new(0),
         })
     }
 
@@ -96,8 +96,8 @@ impl Placed {
     }
 
     /// The master's run begins; with an SGI if it has direct interrupts.
-    pub fn master_begins(&self, bell: u64) {
-        self.bell.store(bell, Ordering::Release);
+    pub fn master_begins(&self, sgi: u64) {
+        self.sgi.store(sgi, Ordering::Release);
     }
 
     /// Executes a step: updates the session and the status page, and suspends or resumes the
@@ -107,32 +107,32 @@ impl Placed {
         &self,
         machine: &'static Machine,
         caller: Option<usize>,
-        step: impl FnOnce(&mut Session) -> Result<Follow, Refusal>,
+        step: impl FnOnce(&mut Session) -> Result<Effects, Refusal>,
     ) -> Result<u64, Refusal> {
         let mut session = self.session.lock();
-        let follow = step(&mut session)?;
+        let effects = step(&mut session)?;
         let begun = session.begun;
         self.status.store(BEGUN, begun, Ordering::Relaxed);
         self.status.store(DONE, session.done, Ordering::Release);
         // Written last: a reader that sees the new state sees the counters before it.
         let state = session.state as u64;
         self.status.store(STATE, state, Ordering::Release);
-        match (follow.order, self.server(machine)) {
-            (Some(Order::Suspend), Some(server)) => server.suspend(machine, caller),
-            (Some(Order::Resume), Some(server)) => server.resume(machine),
+        match (effects.change, self.server(machine)) {
+            (Some(Change::Suspend), Some(server)) => server.suspend(machine, caller),
+            (Some(Change::Resume), Some(server)) => server.resume(machine),
             _ => {}
         }
         drop(session);
-        if follow.tell {
-            self.tell(machine);
+        if effects.notify {
+            self.notify(machine);
         }
         Ok(begun)
     }
 
     /// Notifies the master of the end of a call.
-    fn tell(&self, machine: &'static Machine) {
-        match DirectSgi::from_bits(self.bell.load(Ordering::Acquire)) {
-            Some(bell) => bell.send(),
+    fn notify(&self, machine: &'static Machine) {
+        match DirectSgi::from_bits(self.sgi.load(Ordering::Acquire)) {
+            Some(sgi) => sgi.send(),
             None => {
                 if let Some(master) = self.master(machine) {
                     master.raise(machine, self.interrupt);

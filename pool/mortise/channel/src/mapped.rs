@@ -9,14 +9,14 @@ use core_ring::message::{End, Parts, Shape};
 use mortise_partition::{Core, Vm};
 
 /// A channel, its memory, and the owners of its ends.
-pub(crate) struct Placed {
+pub(crate) struct MappedChannel {
     pub channel: Channel,
     heads: [PhysicalRange; 2],
     /// Names of the templates that own ends: those of VMs made at run time.
     templates: [Option<&'static Name>; 2],
 }
 
-impl Placed {
+impl MappedChannel {
     /// Channel `index` as described, cleared; `None` if the description is invalid.
     pub fn new(
         index: usize,
@@ -29,28 +29,28 @@ impl Placed {
             consumer: area(described.consumer)?,
             status: area(described.status)?,
         };
-        let parties = [described.from, described.to];
-        let template = |owner| match owner {
+        let ends = [described.from, described.to];
+        let template_of = |owner| match owner {
             Owner::Template(index) => dynamic.templates.get(usize::from(index)),
             Owner::Vm(_) => None,
         };
-        let wanted = match described.to.owner {
-            Owner::Template(to) if template(described.to.owner)?.start_on() == Some(index) => {
+        let template = match described.to.owner {
+            Owner::Template(to) if template_of(described.to.owner)?.start_on() == Some(index) => {
                 Some(to.into())
             }
             _ => None,
         };
         let [from, to] =
-            parties.map(|endpoint| Endpoint::new(endpoint.owner, endpoint.interrupt.into()));
+            ends.map(|endpoint| Endpoint::new(endpoint.owner, endpoint.interrupt.into()));
         let both = described.status.size() + described.consumer.size();
         Some(Self {
-            channel: Channel::new(&parts, shape, [from, to], wanted).ok()?,
+            channel: Channel::new(&parts, shape, [from, to], template).ok()?,
             heads: [
                 PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
                 PhysicalRange::new(described.status.start(), both)?,
             ],
-            templates: parties
-                .map(|endpoint| template(endpoint.owner).map(|template| &template.name)),
+            templates: ends
+                .map(|endpoint| template_of(endpoint.owner).map(|template| &template.name)),
         })
     }
 
