@@ -1,18 +1,18 @@
-//! What a virtual machine printed lately, for its manager to read.
+//! Backlog: recent output of an instance, for its manager.
 
-/// Bytes that are kept.
+/// Bytes kept.
 const ROOM: usize = 1024;
 
-/// The last bytes that were printed and not read: who prints more than is read loses the oldest.
+/// Last bytes that were printed and not read. The oldest are overwritten.
 pub(crate) struct Backlog {
     bytes: [u8; ROOM],
-    /// Bytes printed and bytes read or lost, free running.
+    /// Counts of bytes printed, and of bytes read or overwritten; free running.
     head: usize,
     tail: usize,
 }
 
 impl Backlog {
-    /// Nothing.
+    /// An empty backlog.
     pub(crate) const fn new() -> Self {
         Self {
             bytes: [0; ROOM],
@@ -21,12 +21,12 @@ impl Backlog {
         }
     }
 
-    /// Forgets everything.
+    /// Discards all bytes.
     pub(crate) const fn clear(&mut self) {
         self.tail = self.head;
     }
 
-    /// Keeps what was printed.
+    /// Appends output.
     pub(crate) fn push(&mut self, printed: &[u8]) {
         for &byte in printed {
             self.bytes[self.head % ROOM] = byte;
@@ -37,10 +37,10 @@ impl Backlog {
         }
     }
 
-    /// Moves the oldest bytes into `buffer`, and says how many.
+    /// Moves the oldest bytes into `buffer`; returns their number.
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> usize {
         let count = self.head.wrapping_sub(self.tail).min(buffer.len());
-        // Up to the end of the room, and on from its beginning.
+        // Up to the end of the buffer, and on from its start.
         let start = self.tail % ROOM;
         let (first, second) = buffer[..count].split_at_mut(count.min(ROOM - start));
         first.copy_from_slice(&self.bytes[start..start + first.len()]);

@@ -1,4 +1,4 @@
-//! What Mortise must know of the board before it can read anything.
+//! Board description: addresses and interrupts that are constants of the image.
 
 use super::options;
 use core_log::Level;
@@ -6,12 +6,12 @@ use hw_arch::{El2, mmio::Mmio};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{Distributor, Redistributor};
 
-/// Addresses and interrupts of a board, constants of the image.
+/// Addresses and interrupts of a board.
 #[derive(Debug, Clone, Copy)]
 pub struct Board {
     /// Number of cores.
     pub cpus: usize,
-    /// Where RAM begins, and that of a virtual machine that is not mapped 1:1.
+    /// Base of RAM, and of the RAM of a VM that is not mapped 1:1.
     pub ram_base: usize,
     /// Base of the distributor.
     pub gicd_base: usize,
@@ -23,57 +23,57 @@ pub struct Board {
     pub gicr_stride: usize,
     /// Base of a GICv2's CPU interface, where there are no redistributors.
     pub gicc_base: usize,
-    /// Bytes of that.
+    /// Bytes of a GICv2's CPU interface.
     pub gicc_size: usize,
-    /// Base of the console's port.
+    /// Base of the console's UART.
     pub uart_base: usize,
-    /// Bytes of the console's port.
+    /// Bytes of the console's UART.
     pub uart_size: usize,
-    /// Interrupt of the console's port.
+    /// Interrupt of the console's UART.
     pub uart_irq: u32,
-    /// Base of the IOMMU in front of PCI devices, zero where there is none.
+    /// Base of the SMMU in front of PCI devices, zero where there is none.
     pub iommu_base: usize,
-    /// Bytes of that.
+    /// Bytes of the SMMU.
     pub iommu_size: usize,
-    /// Interrupt by which that tells what it denied.
+    /// Interrupt of the SMMU's event queue.
     pub iommu_irq: u32,
-    /// Base of the configuration space of PCI devices.
+    /// Base of the PCI configuration space.
     pub pci_base: usize,
-    /// Bytes of that.
+    /// Bytes of the PCI configuration space.
     pub pci_size: usize,
-    /// Virtual timer of EL1, a private interrupt.
+    /// Virtual timer of EL1, a PPI.
     pub virtual_timer: u32,
-    /// Physical timer of EL1, a private interrupt.
+    /// Physical timer of EL1, a PPI.
     pub physical_timer: u32,
-    /// Timer of EL2, a private interrupt.
+    /// Timer of EL2, a PPI.
     pub hypervisor_timer: u32,
-    /// Maintenance interrupt of the virtual CPU interface, private.
+    /// Maintenance interrupt of the virtual CPU interface, a PPI.
     pub maintenance: u32,
     /// Clock of EL2, at the frequency of the board's counter.
     pub clock: Clock<El2>,
-    /// The least urgent lines that Mortise logs.
+    /// Most verbose level that Mortise logs.
     pub log: Level,
-    /// SGI, of Group 0 on a GICv3, with which Mortise calls a core back.
+    /// Doorbell SGI, in Group 0 on a GICv3.
     pub doorbell: u32,
 }
 
-/// The registers of an interrupt controller with a CPU interface in memory.
+/// Registers of a GIC whose CPU interface is in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Gic {
-    /// Of the distributor.
+    /// Registers of the distributor.
     pub distributor: Mmio,
-    /// Of whichever core's CPU interface accesses them.
+    /// Registers of the accessing core's CPU interface.
     pub interface: Mmio,
-    /// The SGI by which a core at rest is called, most urgent of all.
+    /// Doorbell SGI, of the highest priority.
     pub doorbell: u32,
 }
 
-/// The registers of a PCI root complex and of the IOMMU in front of it.
+/// Registers of a PCI root complex and of the SMMU in front of it.
 #[derive(Debug, Clone, Copy)]
 pub struct RootComplex {
-    /// Of the IOMMU.
+    /// Registers of the SMMU.
     pub iommu: Mmio,
-    /// The configuration space of the devices, from bus 0 on.
+    /// Configuration space of the devices, from bus 0.
     pub configuration: Mmio,
 }
 
@@ -81,7 +81,7 @@ pub struct RootComplex {
 pub(crate) const GIC_FRAME: usize = 0x1_0000;
 
 impl Board {
-    /// That of the host, where nothing runs.
+    /// Board of the host, where nothing runs.
     #[cfg(not(target_os = "none"))]
     pub(crate) const NONE: Self = Self {
         cpus: 0,
@@ -111,15 +111,16 @@ impl Board {
 
     /// The distributor.
     pub(crate) fn distributor(&self) -> Distributor {
-        // SAFETY: the board description says where it is; `core_map` maps it as
-        // device memory on every core.
+        // SAFETY: the board description states the address, and every core's map has it as device
+        // memory.
         Distributor::new(unsafe { Mmio::new(self.gicd_base, self.gicd_size) })
     }
 
-    /// The redistributor of core `cpu`, which the board numbers like the cores.
+    /// The redistributor of core `cpu`; the board numbers both alike.
     pub(crate) fn redistributor(&self, cpu: usize) -> Redistributor {
         let base = self.gicr_base + cpu * self.gicr_stride;
-        // SAFETY: as for the distributor.
+        // SAFETY: the board description states the address, and every core's map has all
+        // redistributors as device memory.
         unsafe {
             Redistributor::new(
                 Mmio::new(base, GIC_FRAME),
@@ -128,10 +129,10 @@ impl Board {
         }
     }
 
-    /// The registers of an interrupt controller that is no GICv3.
+    /// Registers of a GIC that is not a GICv3.
     pub(crate) fn gic(&self) -> Gic {
-        // SAFETY: the board description says where they are; `core_map` maps them as device memory
-        // on every core.
+        // SAFETY: the board description states the addresses, and every core's map has them as
+        // device memory.
         unsafe {
             Gic {
                 distributor: Mmio::new(self.gicd_base, self.gicd_size),
@@ -141,7 +142,7 @@ impl Board {
         }
     }
 
-    /// Where the cores' halves of the interrupt controller are, and how many bytes of them.
+    /// Base and size of the per-core registers of the interrupt controller.
     pub(crate) fn core_frames(&self) -> (usize, usize) {
         match options::other_irqchip() {
             true => (self.gicc_base, self.gicc_size),
@@ -149,7 +150,7 @@ impl Board {
         }
     }
 
-    /// The affinity of a core: that of its redistributor, and where there is none its number.
+    /// Affinity of a core: of its redistributor, or its number on a board without redistributors.
     pub(crate) fn affinity(&self, cpu: usize) -> u64 {
         match options::other_irqchip() {
             true => cpu as u64,
@@ -158,8 +159,8 @@ impl Board {
     }
 
     pub(crate) fn root_complex(&self) -> RootComplex {
-        // SAFETY: the board description says where they are; they are mapped as device memory on the
-        // cores that come here.
+        // SAFETY: the board description states the addresses, and the cores that use them map them
+        // as device memory.
         unsafe {
             RootComplex {
                 iommu: Mmio::new(self.iommu_base, self.iommu_size),

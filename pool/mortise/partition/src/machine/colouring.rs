@@ -1,22 +1,23 @@
-//! Memory that is dealt out by colour.
+//! Page colouring: location of memory that is allocated by colour.
 //!
-//! A library that registers a [`Colouring`] in the table `colourings` says where the pages are of
-//! virtual machines that have colours of a cache. The manifest speaks of such memory by addresses
-//! that scatter nothing; what maps, fills or empties it asks here where it is. An image without the
-//! library has nothing of it.
+//! A library that registers a [`Colouring`](crate::Colouring) locates the pages of VMs that have
+//! cache colours. The manifest describes such memory by contiguous addresses; code that maps, fills
+//! or cleans it asks here for the physical pieces. Without the library, nothing of it is in the
+//! image.
 
 use super::registry;
 use core_memory::PhysicalRange;
 use core_paging::Frames;
 
-/// Where the translation tables come from of the virtual machine at this place, if not from
-/// Mortise's own memory.
+/// Allocator of page frames for the translation tables of the VM with this index, if it is not
+/// Mortise's own.
 #[inline(always)]
 pub(crate) fn frames(vm: usize) -> Option<&'static dyn Frames> {
     registry::colouring()?.frames(vm)
 }
 
-/// Where a range of the manifest's is from this byte on, as much as is in one piece there.
+/// Physical address of byte `done` of a range of the manifest, and the bytes that are contiguous
+/// there.
 #[inline(always)]
 pub(crate) fn piece(range: PhysicalRange, done: u64) -> (u64, u64) {
     let (address, left) = (range.start() + done, range.size() - done);
@@ -29,7 +30,8 @@ pub(crate) fn piece(range: PhysicalRange, done: u64) -> (u64, u64) {
     }
 }
 
-/// Each piece of a range of the manifest's: how far into it, where it is, and how many bytes.
+/// Calls `each` for each contiguous piece of a range of the manifest with its offset, its address
+/// and its bytes.
 #[inline(always)]
 pub(crate) fn pieces<E>(
     range: PhysicalRange,

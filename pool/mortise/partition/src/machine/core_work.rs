@@ -1,4 +1,4 @@
-//! Deferred work of a core, and its periodic work.
+//! Deferred and periodic work of a core.
 
 use super::{
     deferred_work::{DUE, OVERDUE, PATIENCE, PRESSING},
@@ -7,8 +7,8 @@ use super::{
 };
 
 impl Core {
-    /// Notes that Mortise itself has something to do here by now. If it is still there to be done
-    /// when this comes again, it waits for nobody any more.
+    /// Records that periodic work is due. If it is still not done at the second expiry, it is no
+    /// longer deferred.
     pub fn hypervisor_timer_expired(&'static self) {
         let kinds = self.deferred_work.kinds();
         let waits = kinds[DUE].replace(1) != 0;
@@ -20,14 +20,14 @@ impl Core {
         });
     }
 
-    /// Whether there are chores.
+    /// Whether deferred work is pending.
     #[inline]
     #[must_use]
     pub fn has_deferred_work(&self) -> bool {
         self.deferred_work.all() != 0
     }
 
-    /// Whether some of them wait for nobody.
+    /// Whether work is pending that is not deferred further.
     #[inline]
     #[must_use]
     pub fn has_urgent_work(&self) -> bool {

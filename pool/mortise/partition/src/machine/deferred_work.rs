@@ -1,31 +1,31 @@
-//! What a core that is shared does for Mortise itself, between what its guests do.
+//! Flags of a core's deferred work.
 
 use core::cell::Cell;
 
-/// Something is to be done before any guest goes on: what one of them asked for.
+/// Work that a guest requested; it is done before any guest continues.
 pub(crate) const ASKED: usize = 0;
-/// Something is due by the clock.
+/// Periodic work that is due.
 pub(crate) const DUE: usize = 1;
-/// That has waited long enough.
+/// Periodic work that has been deferred for the longest time allowed.
 pub(crate) const OVERDUE: usize = 2;
 
-/// The bytes of what waits for nobody.
+/// Bytes of the work that is not deferred further.
 pub(crate) const PRESSING: u32 = 0xff << (8 * ASKED) | 0xff << (8 * OVERDUE);
 
-/// Nanoseconds that what is due by the clock waits for somebody urgent at most.
+/// Longest deferral of periodic work behind urgent guests, in nanoseconds.
 pub(crate) const PATIENCE: u64 = 1_000_000;
 
-/// What there is to do: a byte of each kind, so that to ask is a store, and one load sees all.
+/// Pending deferred work: one byte per kind, so that a request is one store and one load reads all.
 #[repr(align(4))]
 pub(crate) struct DeferredWork(pub(crate) Cell<[u8; 4]>);
 
 impl DeferredWork {
-    /// Nothing.
+    /// No work.
     pub(crate) const fn new() -> Self {
         Self(Cell::new([0; 4]))
     }
 
-    /// Has there be something that goes before any guest.
+    /// Requests work that is done before any guest continues.
     pub(crate) fn request(&self) {
         self.kinds()[ASKED].set(1);
     }

@@ -1,60 +1,61 @@
-//! What is said of a virtual machine, and why it cannot be made so.
+//! Description of a VM, and errors of its construction.
 
 use core::cell::UnsafeCell;
 use core::fmt;
 
-/// What is said of a virtual machine. That of a place where one after the other lives changes: who may
-/// read it then is said [there](super::slot).
+/// Description of a VM. That of a VM slot changes; [`slot`](super::slot) states when it may be
+/// read.
 #[repr(transparent)]
 pub(crate) struct Description(UnsafeCell<core_manifest::Vm>);
 
-// SAFETY: whoever changes it promises that nobody reads it.
+// SAFETY: `get_mut` requires that no other core reads the description while it is changed.
 unsafe impl Sync for Description {}
 
 impl Description {
-    /// One that may change.
+    /// A description that can change.
     pub(crate) const fn new(description: core_manifest::Vm) -> Self {
         Self(UnsafeCell::new(description))
     }
 
-    /// One that stays.
+    /// A description that does not change.
     pub(crate) fn of(description: &'static core_manifest::Vm) -> &'static Self {
-        // SAFETY: the two have the same layout; nobody calls `get_mut` on what was shared before.
+        // SAFETY: the type is transparent over `core_manifest::Vm`, and `get_mut` requires a value
+        // made by `new`, so that a shared reference is never changed.
         unsafe { &*core::ptr::from_ref(description).cast() }
     }
 
     #[inline]
     pub(crate) fn get(&self) -> &core_manifest::Vm {
-        // SAFETY: whoever calls `get_mut` promises that nobody does this meanwhile.
+        // SAFETY: `get_mut` requires that nothing reads the description while it is changed.
         unsafe { &*self.0.get() }
     }
 
-    /// The description, to change it.
+    /// Exclusive access to the description.
     ///
     /// # Safety
     ///
-    /// It was made by [`new`](Self::new), and nobody reads it meanwhile.
+    /// The description was made by [`new`](Self::new), and nothing reads it meanwhile.
     #[expect(clippy::mut_from_ref, reason = "who may is the caller's promise")]
     pub(crate) unsafe fn get_mut(&self) -> &mut core_manifest::Vm {
-        // SAFETY: the caller's promise.
+        // SAFETY: the function's contract requires that nothing reads the description meanwhile.
         unsafe { &mut *self.0.get() }
     }
 }
 
-/// Why a virtual machine of the manifest cannot be made.
+/// Error in the construction of a VM of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VmError {
-    /// Its memory cannot be mapped.
+    /// The memory cannot be mapped.
     Memory(core_paging::Error),
-    /// Its status page is not usable.
+    /// The status page is not usable.
     Status,
-    /// Its interrupts cannot be mediated.
+    /// The interrupts cannot be mediated.
     Mediated(mortise_gicd::Error),
-    /// Its interrupts are not those of a virtual interrupt controller.
+    /// The interrupts do not fit the virtual GIC.
     Virtual(mortise_vgic::Error),
-    /// The image has no virtual interrupt controller.
+    /// The image has no virtual GIC.
     Devices,
-    /// Nothing virtualises the interrupt controller of the board.
+    /// The board's interrupt controller cannot be virtualised.
     Irqchip,
 }
 

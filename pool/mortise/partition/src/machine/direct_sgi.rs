@@ -7,8 +7,7 @@ use hw_irqchip_gicv3::{
 };
 
 impl Vm {
-    /// How to interrupt it where its interrupts are its own: a physical SGI to its first vCPU,
-    /// whose core runs.
+    /// SGI to the first vCPU of a VM with direct interrupts, whose core is on.
     #[must_use]
     pub fn direct_sgi(&self, machine: &'static Machine, intid: u32) -> Option<DirectSgi> {
         if self.is_shared() {
@@ -19,25 +18,24 @@ impl Vm {
     }
 }
 
-/// A way to interrupt a virtual machine whose interrupts are its own.
+/// SGI to a VM with direct interrupts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectSgi(Sgi);
 
 impl DirectSgi {
-    /// Interrupts it. What was stored before is seen there.
+    /// Sends the SGI. Earlier stores are visible to the receiver.
     #[inline]
     pub fn send(self) {
         cpu_interface::send(Group::One, self.0);
     }
 
-    /// Its bits, for who keeps it.
+    /// Encoding of the SGI, never zero.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0.bits()
     }
 
-    /// The bell of these bits, nothing if they are zero. Whatever they are, what they ring is an
-    /// interrupt of a guest.
+    /// The SGI with this encoding, or nothing for zero. Any encoding sends an interrupt of a guest.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         match Sgi::from_bits(bits) {

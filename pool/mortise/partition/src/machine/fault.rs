@@ -1,28 +1,28 @@
-//! Fault of a vCPU, until it is reported.
+//! Fault of a vCPU, and the progress of its report.
 
 use core_statistics::{FaultRegisters, Reason};
 use mortise_console::{Argument, Cursor};
 use mortise_psci::VcpuSet;
 
-/// What a virtual CPU did.
+/// Cause of a fault.
 #[derive(Clone, Copy)]
 pub(crate) struct Fault {
     pub(crate) reason: Reason,
-    /// Whether it was a store, if it was a store or a load.
+    /// Whether a data access was a store.
     pub(crate) write: Option<bool>,
-    /// Where, as the guest numbers it.
+    /// Faulting IPA.
     pub(crate) at: Option<u64>,
 }
 
 impl Fault {
-    /// It raised an SError.
+    /// An SError.
     pub(crate) const SYSTEM_ERROR: Self = Self {
         reason: Reason::SystemError,
         write: None,
         at: None,
     };
 
-    /// What stands in a text that says what it did.
+    /// Arguments of the text that describes the fault.
     pub(crate) fn arguments(&self) -> [Argument; 3] {
         let what = match (self.reason, self.at) {
             (Reason::InstructionAbort, None) => &"instruction abort",
@@ -41,20 +41,20 @@ impl Fault {
     }
 }
 
-/// A fault that is not told yet.
+/// Fault that is not reported completely.
 pub(crate) struct FaultReport {
     pub(crate) vcpu: usize,
     pub(crate) fault: Fault,
     pub(crate) registers: FaultRegisters,
-    /// The vCPUs whose cores are to be called, as the run ends.
+    /// vCPUs to kick, as the run ends.
     pub(crate) calls: VcpuSet,
-    /// The part that is next, and how much of its words are told.
+    /// Next part of the report, and the position in its text.
     pub(crate) part: usize,
     pub(crate) cursor: Cursor,
-    /// The word for the status page that is put together, and how many bytes of it are.
+    /// Word for the status page that is being assembled, and its bytes so far.
     pub(crate) word: [u8; 8],
     pub(crate) bytes: usize,
 }
 
-/// The first parts: its run is ended, its memory withdrawn, and the cores of its other vCPUs are called.
+/// First part: the end of the run is decided.
 pub(crate) const DECIDE: usize = 0;

@@ -1,4 +1,4 @@
-//! Calls of what libraries registered: VM extensions, exit checkers, the IOMMU.
+//! Calls to what libraries registered: VM extensions, exit checkers, the IOMMU.
 
 use super::{
     colouring, registry,
@@ -8,7 +8,7 @@ use super::{
 use mortise_vcpu::Cause;
 
 impl Core {
-    /// A guest came to Mortise.
+    /// A guest exited.
     #[inline(always)]
     pub fn check_exit(&'static self, cause: Cause) {
         for checker in registry::exit_checkers() {
@@ -18,7 +18,7 @@ impl Core {
         }
     }
 
-    /// The guest in the registers goes on.
+    /// The current guest is entered.
     #[inline(always)]
     pub fn check_entry(&'static self) {
         for checker in registry::exit_checkers() {
@@ -28,7 +28,7 @@ impl Core {
         }
     }
 
-    /// What a virtual CPU did is over.
+    /// A vCPU stopped.
     #[inline(always)]
     pub(crate) fn check_stop(&'static self, vm: &'static Vm, vcpu: usize) {
         for checker in registry::exit_checkers() {
@@ -36,7 +36,7 @@ impl Core {
         }
     }
 
-    /// Has companions do what this core was lent for; false if it was not.
+    /// Runs what this core was lent for; returns false if it was not lent.
     pub(crate) fn is_borrowed(&'static self, vm: &'static Vm, vcpu: usize) -> bool {
         let mut vm_extensions = registry::vm_extensions().iter();
         vm_extensions.any(|extension| extension.run_on_lent_core(self, vm, vcpu))
@@ -44,14 +44,14 @@ impl Core {
 }
 
 impl Machine {
-    /// Has a virtual machine of this template made, if somebody in this image does that.
+    /// Requests an instance of this template from the VM extensions.
     pub fn request_instance(&'static self, template: usize) {
         let vm_extensions = registry::vm_extensions().iter();
         vm_extensions.for_each(|extension| extension.instance_requested(self, template));
     }
 
-    /// Lets companions do what is to be done in the name of a virtual machine that does not run. What
-    /// is left is done when others had their turn.
+    /// Lets VM extensions do pending work for a VM that does not run. What is left is done after
+    /// pending interrupts are taken.
     pub(crate) fn idle_work(&'static self, core: &'static Core, vm: &'static Vm) {
         let mut more = false;
         for extension in registry::vm_extensions() {
@@ -62,7 +62,7 @@ impl Machine {
         }
     }
 
-    /// Tells that a virtual machine begins to run, part by part; whether there are more.
+    /// A VM starts: one part; returns whether more parts follow.
     pub(crate) fn vm_starts(&'static self, vm: &'static Vm, part: usize) -> bool {
         if part == 0 {
             self.admit_devices(vm);
@@ -74,7 +74,7 @@ impl Machine {
         more
     }
 
-    /// Tells that a virtual machine's run is over, part by part; whether there are more.
+    /// A VM's run is over: one part; returns whether more parts follow.
     pub(crate) fn vm_stopped(&'static self, vm: &'static Vm, part: usize) -> bool {
         let mut more = self.expel_devices(vm, part);
         for extension in registry::vm_extensions() {
@@ -83,7 +83,7 @@ impl Machine {
         more
     }
 
-    /// Lets the devices of who begins reach its memory.
+    /// Lets the devices of a VM that starts reach its memory.
     pub(crate) fn admit_devices(&'static self, vm: &'static Vm) {
         if let Some(iommu) = registry::iommu()
             && vm.has_devices(self)
@@ -92,13 +92,14 @@ impl Machine {
         }
     }
 
-    /// Keeps the devices of whose run is over from all memory, part by part; whether there are more.
+    /// Removes all memory from the devices of a VM that stopped: one part; returns whether more
+    /// parts follow.
     pub(crate) fn expel_devices(&'static self, vm: &'static Vm, part: usize) -> bool {
         registry::iommu()
             .is_some_and(|iommu| vm.has_devices(self) && iommu.detach_devices(self, vm, part))
     }
 
-    /// Who has the root complex.
+    /// The VM that owns the root complex.
     pub(crate) fn has_devices(&self) -> Option<&'static Vm> {
         let board = &self.board;
         self.vms()
@@ -107,13 +108,13 @@ impl Machine {
 }
 
 impl Vm {
-    /// Whether its stage 2 is made of Mortise's own tables, which each core reaches.
+    /// Whether the VM's stage 2 consists of Mortise's common tables, which each core maps.
     #[must_use]
     pub fn uses_shared_tables(&self) -> bool {
         colouring::frames(self.index).is_none()
     }
 
-    /// Whether it is one of those that the manifest starts with.
+    /// Whether the VM is one of the manifest's.
     #[must_use]
     pub fn is_resident(&self) -> bool {
         let machine = Core::current().machine;
@@ -121,11 +122,12 @@ impl Vm {
         self.index < resident
     }
 
-    /// Each piece of its own memory: where it sees it, where it is, and how many bytes.
+    /// Calls `each` for each contiguous piece of the VM's memory with its IPA, its PA and its
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// The first that `each` has.
+    /// The first error of `each`.
     pub fn for_memory<E>(
         &self,
         mut each: impl FnMut(u64, u64, u64) -> Result<(), E>,

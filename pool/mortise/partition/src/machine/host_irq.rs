@@ -12,14 +12,14 @@ use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 
 impl Core {
-    /// Acknowledges one, which is to be taken.
+    /// Acknowledges the pending Group 1 interrupt of the highest priority.
     #[inline(always)]
     #[must_use]
     pub fn acknowledge(&self) -> u32 {
         cpu_interface::acknowledge_any(Group::One)
     }
 
-    /// Whether an interrupt that was acknowledged is the hypervisor timer's, which is ended then.
+    /// Whether an acknowledged interrupt is the hypervisor timer's; if so, it is deactivated.
     #[inline(always)]
     pub fn is_hypervisor_timer(&self, intid: u32) -> bool {
         let is_hypervisor_timer = intid == self.machine.board.hypervisor_timer;
@@ -32,8 +32,8 @@ impl Core {
         is_hypervisor_timer
     }
 
-    /// Puts an interrupt of a guest's back as it was, pending in the controller, and has the hypervisor
-    /// timer's be taken for come; false if it is Mortise's own, or none.
+    /// Pends an acknowledged interrupt of a guest again and lets the caller treat it as the
+    /// hypervisor timer's; returns false if it is one of Mortise's own, or spurious.
     #[inline(always)]
     #[must_use]
     pub fn repend(&self, intid: u32) -> bool {
@@ -43,7 +43,7 @@ impl Core {
         }
         cpu_interface::end(Group::One, intid);
         if of_timer {
-            // It comes again as long as the timer signals.
+            // It is pending again as long as the timer's condition is met.
             cpu_interface::deactivate(intid);
         } else {
             self.repend_spi(intid);
@@ -54,7 +54,7 @@ impl Core {
         true
     }
 
-    /// Returns a device's interrupt that was taken to the controller: it is pending again, and active no more.
+    /// Pends an acknowledged SPI again and deactivates it.
     #[inline(always)]
     pub fn repend_spi(&self, intid: u32) {
         let distributor = self.machine.board.distributor();
@@ -62,7 +62,7 @@ impl Core {
         cpu_interface::deactivate(intid);
     }
 
-    /// Makes the virtual timer's interrupt active in the physical controller.
+    /// Activates the virtual timer's interrupt in the physical controller.
     #[inline]
     pub(crate) fn activate_timer(&self) {
         if let Some(set_active) = self.timer_activation.get() {
@@ -70,7 +70,7 @@ impl Core {
         }
     }
 
-    /// Lets the hypervisor timer wake this core.
+    /// Enables the hypervisor timer's interrupt on this core.
     pub fn enable_hypervisor_timer(&self) {
         let board = &self.machine.board;
         let private = board.redistributor(self.cpu);
@@ -78,7 +78,7 @@ impl Core {
         private.enable(board.hypervisor_timer);
     }
 
-    /// Takes this core's doorbell.
+    /// Acknowledges this core's doorbell through another interrupt controller.
     #[cold]
     #[inline(never)]
     pub(crate) fn answer_by(&self, chip: &dyn Irqchip) {
@@ -86,7 +86,7 @@ impl Core {
         hw_arch::barrier::dsb_sy();
     }
 
-    /// Waits on behalf of this core's guest.
+    /// Waits for an interrupt for this core's guest through another interrupt controller.
     #[cold]
     #[inline(never)]
     pub(crate) fn sleep_by(&self, chip: &dyn Irqchip) {
@@ -95,9 +95,8 @@ impl Core {
 }
 
 impl Vm {
-    /// Sends its shared interrupts to its first core, where they go until it says
-    /// otherwise: never to a core that is not its own. Those that come to Mortise are noted to be
-    /// its, and as urgent as it is itself.
+    /// Routes the VM's SPIs to its first core, until it changes the route; never to a core of
+    /// another VM. SPIs that are taken to EL2 get the VM as their owner and the priority of the VM.
     pub(crate) fn route(&self, machine: &Machine) {
         if let Some(chip) = registry::irqchip() {
             return self.route_by(chip, machine);
@@ -114,7 +113,7 @@ impl Vm {
         }
     }
 
-    /// Sends its shared interrupts to its first core.
+    /// Routes the VM's SPIs to its first core through another interrupt controller.
     pub(crate) fn route_by(&self, chip: &dyn Irqchip, machine: &Machine) {
         let intids = self.description().interrupts.iter();
         let serial = self.has_serial().then_some(machine.board.uart_irq);
@@ -123,7 +122,8 @@ impl Vm {
         }
     }
 
-    /// Tells it the level of its serial port's line.
+    /// Sets the pending state of the VM's serial interrupt to the level of its PL011. It is the
+    /// board's own interrupt, so that input interrupts the VM without an exit.
     #[cold]
     #[inline(never)]
     pub(crate) fn set_serial_interrupt(&self, machine: &Machine) {

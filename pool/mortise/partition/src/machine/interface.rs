@@ -13,14 +13,14 @@ use core_paging::Frames;
 use mortise_gicd::{Access, Decision};
 use mortise_vcpu::{Access as DeviceAccess, Cause, FrameCell};
 
-/// Takes part in what becomes of virtual machines. Called with interrupts masked.
+/// Extension of VMs by a library. All methods are called with interrupts masked.
 pub trait VmExtension: Sync {
-    /// All of the system's virtual machines are made and none runs. Called once, on the
-    /// first core, which reaches all memory; whoever fails says why in a few words.
+    /// Called once, on the boot core, which maps all memory. All VMs of the system exist and none
+    /// runs.
     ///
     /// # Errors
     ///
-    /// Mortise does not start.
+    /// A reason in a few words; Mortise then does not start.
     fn init(
         &self,
         machine: &'static Machine,
@@ -28,49 +28,47 @@ pub trait VmExtension: Sync {
         manifest: &'static [u8],
     ) -> Result<(), &'static str>;
 
-    /// Names each range that a core has to reach besides its own.
+    /// Calls `range` with each range of memory that a core has to map in addition to its own.
     fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));
 
-    /// Names each page of registers that a core has to reach besides its own, once.
+    /// Calls `page` once with each page of registers that a core has to map in addition to its own.
     fn register_pages(&self, _core: &'static Core, _page: &mut dyn FnMut(PhysicalRange)) {}
 
-    /// A virtual machine's first vCPU is about to run, anew or again. Step by part, from 0, and
-    /// perhaps beyond the last; whether there are more.
+    /// The first vCPU of a VM is about to start, for the first time or again. Called with part 0,
+    /// 1, 2 and so on, perhaps beyond the last part; returns whether more parts follow.
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
-    /// A virtual machine's run is over: none of its vCPUs will execute before it begins anew. Step by
-    /// part, from 0, and perhaps beyond the last or once more; whether there are more.
+    /// The run of a VM is over: no vCPU executes before the next start. Called with part 0, 1, 2
+    /// and so on, perhaps beyond the last part or repeatedly; returns whether more parts follow.
     fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
-    /// A virtual machine that does not run has nothing to do, on the core of its first vCPU: whatever
-    /// else is to be done there in its name, until an interrupt waits. True if there is more.
+    /// The VM does not run, and the core of its first vCPU is idle. Does pending work for the VM
+    /// until an interrupt is pending; returns whether work is left.
     fn idle_work(&self, _core: &'static Core, _vm: &'static Vm) -> bool {
         false
     }
 
-    /// A vCPU rests on a core that is its VM's alone and has nothing to do there: whatever the core was
-    /// [lent](Vm::lend) for, to its end. True if it was.
+    /// A vCPU is off on a pinned core without work. Runs what the core was [lent](Vm::lend) for, to
+    /// its end; returns whether it was lent.
     fn run_on_lent_core(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize) -> bool {
         false
     }
 
-    /// A vCPU loads from where its virtual machine has neither memory nor a device: what it finds there,
-    /// if this extension has something.
+    /// A vCPU loads from an address without memory or device; returns the value, if this extension
+    /// has one.
     fn load(&self, _core: &'static Core, _vm: &'static Vm, _vcpu: usize, _ipa: u64) -> Option<u64> {
         None
     }
 
-    /// Something is there for a virtual machine of this template, and none runs.
+    /// A message is waiting for an instance of this template, and no instance runs.
     fn instance_requested(&self, _machine: &'static Machine, _template: usize) {}
 }
 
-/// A virtual device that a library has for some virtual machines.
-///
-/// One registers it in the table `devices`; an image without any has none of this.
+/// Virtual device of a library, registered in the table `devices`.
 pub trait Device: Sync {
-    /// A vCPU loads from where its virtual machine has nothing of its own, or stores `stored` there;
-    /// nothing if this has no register there for it. Called with interrupts masked: it returns to
-    /// these within a few steps.
+    /// A vCPU loads from an address without memory, or stores `stored` there. Returns nothing if
+    /// the device has no register there for this VM. Called with interrupts masked; returns within
+    /// a few steps.
     fn access(
         &self,
         core: &'static Core,
@@ -81,202 +79,202 @@ pub trait Device: Sync {
     ) -> Option<DeviceResponse>;
 }
 
-/// What a device answers.
+/// Response of a device to an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceResponse {
-    /// It is done; a load finds this.
+    /// The access is complete; a load reads this value.
     Value(u64),
-    /// The vCPU is to make the access again, when what is pending has been taken.
+    /// The vCPU must repeat the access after pending interrupts are taken.
     Retry,
 }
 
-/// What came for a virtual CPU.
+/// Reason to wake a vCPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeReason {
-    /// What is in its list registers already.
+    /// An interrupt is in its list registers.
     Listed,
-    /// What stands in memory: its virtual interrupt controller, its VM's power states.
+    /// State in memory changed: of its virtual GIC or of its VM's power states.
     StateChanged,
-    /// A shared peripheral interrupt that the core has acknowledged for it.
+    /// The core acknowledged an SPI for it.
     Interrupt(u32),
 }
 
-/// What a library of mode 2 registers: a dispatcher for each core.
+/// Provider of a scheduler for each shared core. A library that registers one in the table
+/// `dispatch` makes the image one of mode 2 (TenonOS paper, 4.4.3, Figure 7). Without it, each vCPU
+/// is pinned; with it, cores with one vCPU are scheduled too.
 pub trait Dispatch: Sync {
-    /// The dispatcher of core `cpu`, if there is one for so many virtual machines.
+    /// Scheduler of core `cpu`, if there is one for so many VMs.
     fn core(&'static self, cpu: usize, vms: usize) -> Option<&'static dyn Dispatcher>;
 
-    /// Where the dispatchers are: whole pages of each core's own.
+    /// Memory of the schedulers: whole pages per core.
     fn records(&'static self) -> PerCore;
 }
 
-/// Shares one core out among virtual CPUs. Called on that core, with every interrupt masked.
+/// Scheduler of a shared core. All methods are called on that core, with interrupts masked.
 pub trait Dispatcher: Sync {
-    /// Begins with the core, which nothing is needed of any more: waits until somebody can go
-    /// on.
+    /// Takes over the core after its start; blocks until a vCPU is runnable.
     fn begin(&'static self, core: &'static Core) -> !;
 
-    /// Takes an exit of the guest in the registers, to its end: who goes on is entered, or
-    /// its frame is returned.
+    /// Handles an exit of the current guest to its end: enters the guest that is scheduled next, or
+    /// returns its frame.
     fn exit(&'static self, cause: Cause, core: &'static Core) -> &'static FrameCell;
 
-    /// The virtual CPU whose guest is in the registers has nothing to do until something
-    /// comes for it.
+    /// The current vCPU is blocked until something wakes it.
     fn wait(&self, core: &'static Core);
 
-    /// The virtual CPU whose guest is in the registers has ended what it did.
+    /// The current vCPU stopped.
     fn stop(&self, core: &'static Core);
 
-    /// Something came for a VM's virtual CPU on this core. One that it hears of for the first
-    /// time gets a place, and rests there until its VM's power states say otherwise.
+    /// Something arrived for a VM's vCPU on this core. A vCPU that is new to the scheduler is
+    /// added, off until its VM's power states start it.
     fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: WakeReason);
 
-    /// A VM's virtual CPU on this core is to have the core no more until it is woken after
-    /// its VM's release, and that [noted](Core::mark_off_core). With `forget` nothing of it is needed any
-    /// more.
+    /// Deschedules a VM's vCPU on this core until it is woken after the VM's release, and
+    /// [records](Core::mark_off_core) it. With `forget` its context is discarded.
     fn hold(&'static self, core: &'static Core, vm: &'static Vm, forget: bool);
 
-    /// What Mortise itself waits for on this core has changed ([`Core::hypervisor_deadline`]).
+    /// The expiry of Mortise's own work changed ([`Core::hypervisor_deadline`]).
     fn reconsider(&self, core: &'static Core);
 
-    /// The guest in the registers used floating point, which traps.
+    /// The current guest used floating point, which is trapped.
     fn floating_point(&self);
 
-    /// What a register of identification, which traps, says to the guest in the registers.
+    /// Value of a trapped identification register for the current guest.
     fn identity(&self, encoding: u16) -> u64;
 }
 
-/// That no image has two: asked for each pair of what is registered.
+/// Rejects a second registration: the registry calls it for each pair.
 #[must_use]
 pub const fn only_one(_: &dyn Dispatch, _: &dyn Dispatch) -> bool {
     false
 }
 
-/// Whether the background of a core may go on, and until when, in ticks of the counter.
+/// Decision on the background of a core, with a time in ticks of the counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Background {
-    /// It may, and is to be asked about again at this time.
+    /// The background may run; the regulator is asked again at this time.
     Runs(u64),
-    /// It is to wait until this time.
+    /// The background is stopped until this time.
     Waits(u64),
 }
 
-/// Decides on the background of shared cores. Called on the core, with every interrupt masked.
+/// Bandwidth regulator of shared cores. All methods are called on the core, with interrupts masked.
+/// A vCPU with a priority or a budget is not regulated.
 pub trait Regulator: Sync {
-    /// This core is shared out from now on.
+    /// The core starts to be scheduled.
     fn begin(&self, core: &'static Core);
 
-    /// Whether its background may go on now.
+    /// Whether the background of the core may run now.
     fn background(&self, core: &'static Core, now: u64) -> Background;
 }
 
-/// That no image has two: asked for each pair of what is registered.
+/// Rejects a second registration: the registry calls it for each pair.
 #[must_use]
 pub const fn only_one_regulator(_: &dyn Regulator, _: &dyn Regulator) -> bool {
     false
 }
 
-/// What a library registers that runs something of its own on cores without a virtual machine.
+/// Core task: code of a library that runs on a core without a VM.
 pub trait CoreTask: Sync {
-    /// Whether it runs something on this core.
+    /// Whether the task runs on this core.
     fn runs_on(&self, cpu: usize) -> bool;
 
-    /// Runs it: called once, on that core, with every interrupt masked and the hypervisor's timer
-    /// enabled. The core rests when it returns.
+    /// Runs the task. Called once on that core, with interrupts masked and the hypervisor timer
+    /// enabled. The core is idle after the return.
     fn run(&self, core: &'static Core);
 }
 
-/// Checks what guests go on with. Called with interrupts masked, and but for [`ExitChecker::open`] on the
-/// core of the virtual CPU, whose guest is in the registers. One that finds something wrong panics.
+/// Check of guest state at each exit, in test builds. Called with interrupts masked, on the core
+/// whose registers hold the guest, except for [`ExitChecker::init`]. An error panics.
 pub trait ExitChecker: Sync {
-    /// All of the system's virtual machines are made and none runs. Called once, on the first core,
-    /// which reaches all memory; whoever fails says why in a few words.
+    /// Called once, on the boot core, which maps all memory. All VMs exist and none runs.
     ///
     /// # Errors
     ///
-    /// Mortise does not start.
+    /// A reason in a few words; Mortise then does not start.
     fn init(&self, machine: &'static Machine) -> Result<(), &'static str>;
 
-    /// A guest came to Mortise, which has done nothing yet but to acknowledge an interrupt.
+    /// A guest exited; Mortise has done no more than acknowledge an interrupt.
     fn exit(&self, core: &'static Core, vm: &'static Vm, vcpu: usize, cause: Cause);
 
-    /// What a virtual CPU did is over: it begins anew, or never.
+    /// A vCPU stopped; its context is not used again.
     fn vcpu_stopped(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
 
-    /// A guest goes on, or begins, with what is in the registers.
+    /// A guest is entered with the state in the registers.
     fn entry(&self, core: &'static Core, vm: &'static Vm, vcpu: usize);
 }
 
-/// Where memory is that is dealt out by colour.
+/// Page colouring: location of memory that is allocated by colour.
 pub trait Colouring: Sync {
-    /// No virtual machine is made yet. Called once, on the first core, which reaches all memory;
-    /// whoever fails says why in a few words.
+    /// Called once, on the boot core, which maps all memory. No VM exists yet.
     ///
     /// # Errors
     ///
-    /// Mortise does not start.
+    /// A reason in a few words; Mortise then does not start.
     fn init(
         &'static self,
         system: &'static System<'static>,
         manifest: &'static [u8],
     ) -> Result<(), &'static str>;
 
-    /// Where an address of the manifest's is, and for how many bytes what follows it follows there.
+    /// Physical address of an address of the manifest, and for how many bytes it is contiguous.
     fn place(&self, address: u64) -> (u64, u64);
 
-    /// Where the translation tables come from of the virtual machine at this place, if it has
-    /// colours: of these.
+    /// Allocator of page frames for the translation tables of the VM with this index, if it has
+    /// colours.
     fn frames(&'static self, vm: usize) -> Option<&'static dyn Frames>;
 }
 
-/// That no image has two: asked for each pair of what is registered.
+/// Rejects a second registration: the registry calls it for each pair.
 #[must_use]
 pub const fn only_one_colouring(_: &dyn Colouring, _: &dyn Colouring) -> bool {
     false
 }
 
-/// What a virtual machine owns of the interrupt controller.
+/// Interrupts that a VM owns.
 pub type OwnedInterrupts = mortise_gicd::OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>;
 
-/// Carries out a decision; what a load finds.
+/// Applies a decision to the hardware; returns the value of a load.
 pub type ApplyDecision<'a> = &'a dyn Fn(Decision) -> u64;
 
-/// An interrupt controller whose CPU interface a virtual machine has, registers and all. Cores have the
-/// numbers that the board gives them. Called with interrupts masked.
+/// Driver of an interrupt controller other than the GICv3, whose CPU interface belongs to VMs with
+/// direct interrupts. Cores have the board's numbers. Called with interrupts masked. Mortise drives
+/// a GICv3 itself, with few instructions.
 pub trait Irqchip: Sync {
-    /// Makes the shared half ready: every interrupt off, the controller on.
+    /// Initialises the distributor: every interrupt disabled, the controller enabled.
     fn init(&self, gic: &Gic);
 
-    /// Makes the half of the core that calls ready, for its rest.
+    /// Initialises the calling core's interface.
     ///
     /// # Errors
     ///
-    /// If it does not know this core by its number.
+    /// If the driver does not know this core number.
     fn init_core(&self, gic: &Gic, cpu: usize) -> Result<(), &'static str>;
 
-    /// Takes this core's half back to a rest, in which the doorbell wakes it and nothing else does.
+    /// Resets this core's interface so that only the doorbell wakes the core.
     fn reset_core(&self, gic: &Gic);
 
-    /// Gives this core's half to a guest that starts, as at power-on.
+    /// Hands this core's interface to a guest that starts, in its state at power-on.
     fn hand_over(&self, gic: &Gic);
 
-    /// Rings the doorbell of a core. What was stored before is seen there.
+    /// Sends a core its doorbell. Earlier stores are visible to that core.
     fn send_doorbell(&self, gic: &Gic, cpu: usize);
 
-    /// Takes this core's doorbell, if it rang.
+    /// Acknowledges this core's doorbell, if it is pending.
     fn acknowledge_doorbell(&self, gic: &Gic);
 
-    /// Waits on behalf of this core's guest, whatever it masks, and leaves its half as it was.
+    /// Waits for an interrupt for this core's guest, whatever priority mask it has set, and
+    /// restores the interface.
     fn wait(&self, gic: &Gic, wait: fn());
 
-    /// Sends a shared interrupt to one core.
+    /// Routes an SPI to one core.
     fn route(&self, gic: &Gic, intid: u32, cpu: usize);
 
-    /// Makes a shared interrupt pending as if a device had, or takes that back.
+    /// Sets or clears the pending state of an SPI.
     fn set_pending(&self, gic: &Gic, intid: u32, pending: bool);
 
-    /// Does what an access of a guest's to the distributor may do, by `carry` where a GICv3 has the
-    /// same; what a load finds.
+    /// Carries out a guest's access to the distributor, with `carry` for what is the same on a
+    /// GICv3; returns the value of a load.
     fn access(
         &self,
         gic: &Gic,
@@ -287,21 +285,22 @@ pub trait Irqchip: Sync {
     ) -> u64;
 }
 
-/// That no image has two: asked for each pair of what is registered.
+/// Rejects a second registration: the registry calls it for each pair.
 #[must_use]
 pub const fn only_one_irqchip(_: &dyn Irqchip, _: &dyn Irqchip) -> bool {
     false
 }
 
-/// Keeps PCI devices in the memory of who has them. Called with interrupts masked, on the core of the
-/// owner's first vCPU, but for [`Iommu::open`].
+/// Driver of an IOMMU, which confines the PCI devices of a VM to its memory. The root complex, with
+/// all devices behind it, has one owner: the VM that maps its configuration space. Called with
+/// interrupts masked, on the core of the owner's first vCPU, except for [`Iommu::init`].
 pub trait Iommu: Sync {
-    /// Virtual machines are made and none runs: no device reaches anything until its owner begins.
-    /// Called once, on the first core; whoever fails says why in a few words.
+    /// Called once, on the boot core. VMs exist and none runs: devices reach no memory until their
+    /// owner starts.
     ///
     /// # Errors
     ///
-    /// Mortise does not start.
+    /// A reason in a few words; Mortise then does not start.
     fn init(
         &self,
         root: RootComplex,
@@ -309,18 +308,18 @@ pub trait Iommu: Sync {
         frames: &'static dyn Frames,
     ) -> Result<(), &'static str>;
 
-    /// The owner's first vCPU is about to run: its devices reach its memory.
+    /// The owner's first vCPU is about to start: its devices reach its memory.
     fn attach_devices(&self, machine: &'static Machine, owner: &'static Vm);
 
-    /// The owner's run is over: its devices are quiet, and reach nothing any more. Step by part, from 0,
-    /// and perhaps beyond the last or once more; whether there are more.
+    /// The owner's run is over: its devices are stopped and reach no memory. Called with part 0, 1,
+    /// 2 and so on, perhaps beyond the last part or repeatedly; returns whether more parts follow.
     fn detach_devices(&self, machine: &'static Machine, owner: &'static Vm, part: usize) -> bool;
 
-    /// The IOMMU has something to tell; whether there is more of it.
+    /// The IOMMU has events to report; returns whether more are left.
     fn report_events(&self, machine: &'static Machine, owner: &'static Vm) -> bool;
 }
 
-/// That no image has two: asked for each pair of what is registered.
+/// Rejects a second registration: the registry calls it for each pair.
 #[must_use]
 pub const fn only_one_iommu(_: &dyn Iommu, _: &dyn Iommu) -> bool {
     false

@@ -1,4 +1,4 @@
-//! How a virtual machine's interrupts are controlled.
+//! Interrupt controller of a VM, and owners of SPIs.
 
 use super::{board::Board, description::VmError, options};
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -8,26 +8,26 @@ use hw_irqchip_gicv3::FIRST_SPI;
 use mortise_gicd::{Cpu, OwnedInterrupts};
 use mortise_vgic::VirtualGic;
 
-/// SPIs that a virtual machine can have, in rows of 32: INTID 32 to 287.
+/// Rows of 32 SPIs that a VM can own: INTID 32 to 287.
 pub(crate) const SPI_ROWS: usize = 8;
 
-/// Whose the shared interrupts are that come to Mortise.
+/// Owners of the SPIs that are taken to EL2.
 pub(crate) struct SpiOwners([AtomicU8; 32 * SPI_ROWS]);
 
 impl SpiOwners {
-    /// Nobody's.
+    /// No SPI has an owner.
     pub(crate) const fn new() -> Self {
         Self([const { AtomicU8::new(NOBODY) }; 32 * SPI_ROWS])
     }
 
-    /// Gives one to a virtual machine, by its index.
+    /// Assigns an SPI to the VM with this index.
     pub(crate) fn give(&self, intid: u32, index: usize) {
         if let Some(owner) = self.0.get(place(intid)) {
             owner.store(index as u8, Ordering::Relaxed);
         }
     }
 
-    /// Whose one is, by index; that of no virtual machine if it is nobody's.
+    /// Index of the VM that owns an SPI; without an owner, an index that no VM has.
     #[inline]
     pub(crate) fn of(&self, intid: u32) -> usize {
         let owner = self.0.get(place(intid));
@@ -43,20 +43,20 @@ const fn place(intid: u32) -> usize {
     intid.wrapping_sub(FIRST_SPI) as usize
 }
 
-/// How a virtual machine's interrupts are controlled.
+/// Interrupt controller of a VM.
 #[expect(
     clippy::large_enum_variant,
     reason = "each stands in a static slot that is as large as the larger one"
 )]
 pub(crate) enum Interrupts {
-    /// By itself; its accesses to the distributor are mediated.
+    /// Direct interrupts; accesses to the distributor are mediated.
     Direct(OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>),
-    /// By Mortise, through a controller that it emulates.
+    /// A virtual GIC.
     Shared(TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>),
 }
 
 impl Interrupts {
-    /// The controller that Mortise emulates, if its interrupts are not its own.
+    /// The virtual GIC of a VM whose interrupts are taken to EL2.
     #[inline(always)]
     pub(crate) fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
         match self {
@@ -65,7 +65,8 @@ impl Interrupts {
         }
     }
 
-    /// What mediates its accesses to the distributor, if its interrupts are its own.
+    /// The ownership by which accesses to the distributor are mediated, of a VM with direct
+    /// interrupts.
     #[inline(always)]
     pub(crate) fn direct(&self) -> Option<&OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>> {
         match self {
@@ -119,7 +120,7 @@ impl Interrupts {
     }
 }
 
-/// The timers of a virtual machine: of EL1's both, where no core is exchanged between several.
+/// Timers of a VM: the virtual one, and in an image without shared cores also EL1's physical one.
 pub(crate) fn timers(board: &Board) -> impl Iterator<Item = u32> {
     let physical = (!options::cores_are_shared()).then_some(board.physical_timer);
     [board.virtual_timer].into_iter().chain(physical)

@@ -1,8 +1,8 @@
-//! Word to several virtual CPUs, whose cores are called one by one.
+//! Kicks of vCPUs by IPIs, one at a time.
 //!
-//! To call a core takes some twenty instructions, and a VM may have vCPUs on many. Who shares a core
-//! does not wait for all of that: what is owed to others is done with the core's own doorbell, which
-//! goes before every interrupt but is looked for between two calls.
+//! An IPI takes some twenty instructions, and a VM can have vCPUs on many cores. On a shared core
+//! IPIs are therefore deferred to the core's own doorbell, which has a higher priority than any
+//! interrupt of a guest, and pending interrupts are taken between two IPIs.
 
 use super::{
     interface::Irqchip,
@@ -19,8 +19,8 @@ use hw_irqchip_gicv3::{
 use mortise_psci::VcpuSet;
 
 impl Machine {
-    /// [Summons](Self::summon) these vCPUs of a VM: all at once, or, on a core that is
-    /// shared, with its doorbell; one at once, which takes no longer than to owe it.
+    /// [Kicks](Self::kick_vcpu) these vCPUs of a VM: at once, or on a shared core from its own
+    /// doorbell. A single IPI is sent at once, as that takes no longer than to defer it.
     pub(crate) fn kick_vcpus(&'static self, vm: &'static Vm, vcpus: VcpuSet) {
         let set = vcpus.bits();
         let core = Core::current();
@@ -35,7 +35,7 @@ impl Machine {
 }
 
 impl Core {
-    /// Has these vCPUs of a VM called by this core's doorbell.
+    /// Defers IPIs to these vCPUs of a VM to this core's doorbell.
     pub(crate) fn defer_ipis(&self, vm: &Vm, set: u32) {
         vm.owed.fetch_or(set, Ordering::AcqRel);
         self.pending_ipis
@@ -43,7 +43,7 @@ impl Core {
         self.machine.ring(self.cpu);
     }
 
-    /// Does one of what this core owes others; false if there is nothing.
+    /// Sends one deferred IPI; returns false if there is none.
     pub(crate) fn send_pending_ipi(&self) -> bool {
         let pending_ipis = self.pending_ipis.get();
         let index = pending_ipis.trailing_zeros() as usize;
@@ -55,7 +55,7 @@ impl Core {
         if owed == first {
             self.pending_ipis.set(pending_ipis & !(1 << index));
         }
-        // Another core may run for the same VM.
+        // Another core may send IPIs to the same VM.
         if vm.owed.fetch_and(!first, Ordering::AcqRel) & first != 0 {
             self.machine.kick_vcpu(vm, first.trailing_zeros() as usize);
         }
@@ -64,13 +64,13 @@ impl Core {
 }
 
 impl Machine {
-    /// Tells a virtual CPU of an order to its VM. On its own core it is told by the doorbell too: what
-    /// the order leads to is another section.
+    /// Tells a vCPU of an order to its VM. On the executing core the doorbell is used too: the
+    /// order is carried out in another masked section.
     pub(crate) fn kick_vcpu(&self, vm: &Vm, vcpu: usize) {
         self.kick_core_of(vm.cpu(vcpu), vm);
     }
 
-    /// Does so with one that is pinned to core `cpu`.
+    /// Does so with a vCPU that is pinned to core `cpu`.
     #[inline(always)]
     fn kick_core_of(&self, cpu: usize, vm: &Vm) {
         if let Some(core) = self.cores.get(cpu)
@@ -81,8 +81,8 @@ impl Machine {
         self.ring(cpu);
     }
 
-    /// Tells a virtual CPU that something came for it, wherever it is. If something is pending on this
-    /// core, it is told behind that, by the doorbell.
+    /// Tells a vCPU, on any core, that something arrived for it. If an interrupt is pending on this
+    /// core, the doorbell tells it after that.
     pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
         let (core, cpu) = (Core::current(), vm.cpu(vcpu));
         if core.cpu == cpu
@@ -95,9 +95,9 @@ impl Machine {
         self.kick_core_of(cpu, vm);
     }
 
-    /// Calls core `cpu` back into Mortise, whatever its guest has masked.
+    /// Sends core `cpu` its doorbell, which a guest's priority mask cannot hold back.
     pub(crate) fn ring(&self, cpu: usize) {
-        // A core that does not run yet looks before it rests for the first time.
+        // A core that is not on yet looks for orders before it waits for the first time.
         let bell = self
             .cores
             .get(cpu)
@@ -110,7 +110,7 @@ impl Machine {
         }
     }
 
-    /// Rings the doorbell of a core.
+    /// Sends the doorbell of a core through another interrupt controller.
     #[cold]
     #[inline(never)]
     pub(crate) fn ring_by(&self, chip: &dyn Irqchip, cpu: usize) {
@@ -119,7 +119,7 @@ impl Machine {
 }
 
 impl Core {
-    /// Has a shared core come back to a virtual CPU's seat that waits, after looking at interrupts.
+    /// Has a shared core continue with the stopped vCPU of a VM after pending interrupts are taken.
     pub(crate) fn requeue_vcpu(&'static self, vm: &Vm) {
         if self.dispatcher().is_some() {
             self.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
@@ -129,7 +129,7 @@ impl Core {
 }
 
 impl Vm {
-    /// Calls these vCPUs' cores to Mortise, of which the one that calls is none.
+    /// Kicks the cores of these vCPUs, of which the executing core is none.
     pub(crate) fn call(&'static self, calls: VcpuSet, machine: &'static Machine) {
         if !registry::vcpus_are_several() {
             return;
@@ -137,7 +137,7 @@ impl Vm {
         let (set, core) = (calls.bits(), Core::current());
         let one = set & set.wrapping_sub(1) == 0;
         match core.dispatcher() {
-            // One by one, or behind what goes first.
+            // One by one, or after pending interrupts are taken.
             Some(_) if !one || core.preemption_pending() => core.defer_ipis(self, set),
             _ if set == 0 => {}
             _ if one => machine.notify(self, set.trailing_zeros() as usize),
@@ -145,7 +145,7 @@ impl Vm {
         }
     }
 
-    /// Calls the cores of all its vCPUs: there is something for them to do.
+    /// Kicks the cores of all vCPUs.
     pub fn kick_all(&'static self, machine: &'static Machine) {
         machine.kick_vcpus(self, self.all_vcpus());
     }

@@ -4,30 +4,30 @@ use super::vm::Vm;
 use hw_serial::Serial;
 use mortise_console::{Console, Port};
 
-/// The serial line and who writes on it.
+/// Serial line with its multiplexer.
 pub(crate) struct Line {
     pub(crate) console: Console,
     pub(crate) serial: Option<Serial>,
-    /// Whether input waits in the hardware for room in a virtual machine.
+    /// Whether received input stays in the UART until the VM has room.
     pub(crate) held: bool,
-    /// The byte that was typed last.
+    /// State of the last received byte.
     pub(crate) typed: Typed,
 }
 
-/// How far a byte is that was typed.
+/// State of a received byte.
 pub(crate) enum Typed {
-    /// There is none.
+    /// No byte.
     Nothing,
-    /// It is this one, for that virtual machine.
+    /// A byte for this VM.
     Byte(&'static Vm, u8),
-    /// That virtual machine has it, and is to be told.
+    /// The VM's PL011 has the byte, and its interrupt line is to be updated.
     Given(&'static Vm),
-    /// It selected that one, and a line is to say so.
+    /// The byte selected this VM for input, which is to be reported.
     Selected(&'static Vm),
 }
 
 impl Line {
-    /// A line that nobody has opened.
+    /// The line before boot.
     pub(crate) const CLOSED: Self = Self {
         console: Console::new(),
         serial: None,
@@ -35,13 +35,14 @@ impl Line {
         typed: Typed::Nothing,
     };
 
-    /// Does a step of what goes before anybody's next byte; whether there was something to do.
+    /// Does a step of the work that comes before the next byte of output; returns whether there was
+    /// any.
     pub(crate) fn step(&mut self) -> bool {
         self.console.step(&mut Wire(&mut self.serial))
     }
 }
 
-/// The hardware's end of the line.
+/// Hardware end of the line.
 pub(crate) struct Wire<'a>(pub(crate) &'a mut Option<Serial>);
 
 impl Port for Wire<'_> {

@@ -13,21 +13,21 @@ use mortise_console::Argument;
 use mortise_psci::VcpuSet;
 
 impl Vm {
-    /// Whether it can make its cores deaf to the doorbell and sleep there.
+    /// Whether the VM can mask the doorbell on its cores and sleep there.
     fn can_be_lost(&self) -> bool {
         registry::vcpus_are_several()
             && !self.is_shared()
             && self.description().wait == WaitPolicy::Pass
     }
 
-    /// Looks for cores of it that were to come to rest and have not, which is said once of each that is
-    /// lost; whether some are to be waited for still.
+    /// Looks for cores that should have stopped; each one that is found lost is reported once.
+    /// Returns whether to wait for further cores.
     pub fn awaits_cores(&'static self, machine: &'static Machine) -> bool {
         if !self.can_be_lost() {
             return false;
         }
         let clock = &machine.board.clock;
-        // The time first: who came to rest since is not looked for.
+        // The time is read first, so that a core that stops after that is not awaited.
         let now = clock.ticks();
         let patience = clock.frequency().ticks(PATIENCE);
         let power = self.power.lock();
@@ -39,7 +39,7 @@ impl Vm {
             Look::Wait => return true,
             Look::Lost(found) => found,
         };
-        // With the lock held: who comes to rest meanwhile changes the state behind this.
+        // Under the lock: a core that stops meanwhile changes the state after this.
         self.set_state(State::Lost);
         drop(power);
         for vcpu in VcpuSet::from_bits(found).iter() {
@@ -50,13 +50,13 @@ impl Vm {
         false
     }
 
-    /// Whether a core of it is lost, until it wakes.
+    /// Whether a core of the VM is lost and has not woken.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.lost_cores.is_any()
     }
 
-    /// Notes that a vCPU comes to rest; whom that concerns.
+    /// Records that a vCPU stopped; returns the vCPUs to kick.
     pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
         let mut power = self.power.lock();
         let was_lost = registry::vcpus_are_several() && self.lost_cores.back(vcpu);
@@ -69,8 +69,8 @@ impl Vm {
         calls
     }
 
-    /// Gives up one of the manifest's that is to be no more and has lost a core: what is left of it is
-    /// its end, when that wakes. False if nobody is lost.
+    /// Abandons a VM of the manifest that is to be destroyed and has a lost core: its run ends when
+    /// that core wakes. Returns false if no core is lost.
     pub fn abandon(&self) -> bool {
         let power = self.power.lock();
         let lost = power.not_stopped().bits() != 0 && self.lost_cores.is_any();
@@ -81,7 +81,7 @@ impl Vm {
         lost
     }
 
-    /// Whether it was [given up](Self::abandon).
+    /// Whether the VM was [abandoned](Self::abandon).
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         options::orders_are_given() && self.lost_cores.abandoned.load(Ordering::Acquire)

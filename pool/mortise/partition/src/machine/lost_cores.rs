@@ -1,45 +1,44 @@
-//! Cores that do not come back when the run of their virtual machine ends.
+//! Lost cores: cores that do not return to EL2 at the end of their VM's run.
 //!
-//! A virtual machine that owns its interrupts can claim the highest priority to be active
-//! (`ICC_AP1R0_EL1`), mask all there is on a GICv2, and sleep. No interrupt wakes such a core, and as it
-//! accesses nothing the withdrawal of its stage 2 does not reach it either, unless its WFI traps
-//! (`wfi = "trap"`). Until it wakes it is *lost*: it is told so, nothing else waits for it, and its
-//! memory, which has been withdrawn, is out of its reach. When it wakes its first access is Mortise's,
-//! and it comes to rest as it should have.
+//! A VM with direct interrupts can activate the highest priority (`ICC_AP1R0_EL1`), mask all
+//! interrupts on a GICv2, and sleep. No interrupt wakes such a core, and as it makes no access, the
+//! withdrawal of its stage 2 has no effect, unless its WFI traps (`wfi = "trap"`). Until it wakes
+//! it is *lost*: it is reported, nothing else waits for it, and it cannot reach its memory, which
+//! is withdrawn. When it wakes, its first access exits and it stops as it should have.
 //!
-//! Who looks is a core of the same machine that rests already, or that of a manager who gave the order.
-//! Each looks again and again for [`PATIENCE`] of the counter, interrupts being served in between, and no
-//! longer.
+//! Another core of the VM that has stopped, or the core of the manager that gave the order, polls
+//! for lost cores for [`PATIENCE`], takes interrupts in between, and then gives up.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// Nanoseconds of the counter after which a core that has not come back is lost. One that executes takes
-/// some thousand instructions, and the lines about a fault on a slow serial port some milliseconds.
+/// Time after which a core that has not returned is lost, in nanoseconds of the counter. A core
+/// that executes returns within some thousand instructions, or some milliseconds with fault reports
+/// on a slow serial line.
 pub(crate) const PATIENCE: u64 = 100_000_000;
 
-/// What a look at those comes to who are to come to rest.
+/// Result of a poll for cores that have not stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Nobody is waited for any more.
+    /// No core is awaited.
     Over,
-    /// There is time for them yet.
+    /// Cores are awaited, and their time is not over.
     Wait,
-    /// These are found to be lost, one bit each.
+    /// These vCPUs' cores are newly lost, one bit each.
     Lost(u32),
 }
 
-/// What is kept of a virtual machine's cores that are to come back.
+/// State of a VM's lost cores.
 pub(crate) struct LostCores {
-    /// When they were called, in ticks of the counter.
+    /// Time of the kick, in ticks of the counter.
     since: AtomicU64,
-    /// The vCPUs whose cores are lost, one bit each.
+    /// vCPUs whose cores are lost, one bit each.
     lost: AtomicU32,
-    /// Whether it was destroyed all the same.
+    /// Whether the VM was abandoned.
     pub(crate) abandoned: AtomicBool,
 }
 
 impl LostCores {
-    /// Nobody.
+    /// No core is lost.
     pub(crate) const fn new() -> Self {
         Self {
             since: AtomicU64::new(0),
@@ -48,13 +47,13 @@ impl LostCores {
         }
     }
 
-    /// They are called.
+    /// Cores are kicked at `now`.
     pub(crate) fn call(&self, now: u64) {
         self.since.store(now, Ordering::Release);
     }
 
-    /// What there is to say of those who are `awaited` now, for who waits so many ticks. Each is found
-    /// to be lost once.
+    /// Polls for the vCPUs in `awaited`, which are lost after `patience` ticks. Each is found lost
+    /// once.
     pub(crate) fn look(&self, awaited: u32, now: u64, patience: u64) -> Look {
         let awaited = awaited & !self.lost.load(Ordering::Acquire);
         if awaited == 0 {
@@ -67,14 +66,14 @@ impl LostCores {
         Look::Lost(awaited & !self.lost.fetch_or(awaited, Ordering::AcqRel))
     }
 
-    /// Somebody comes back; whether it was lost.
+    /// A vCPU's core returned; returns whether it was lost.
     pub(crate) fn back(&self, vcpu: usize) -> bool {
         let bit = 1 << vcpu;
         self.lost.load(Ordering::Acquire) & bit != 0
             && self.lost.fetch_and(!bit, Ordering::AcqRel) & bit != 0
     }
 
-    /// Whether somebody is lost.
+    /// Whether a core is lost.
     pub(crate) fn is_any(&self) -> bool {
         self.lost.load(Ordering::Acquire) != 0
     }

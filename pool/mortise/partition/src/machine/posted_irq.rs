@@ -1,13 +1,13 @@
-//! Interrupts that no hardware has, raised for a vCPU that has its core to itself.
+//! Posted interrupts: software-raised interrupts for a pinned vCPU, without a lock.
 //!
-//! Who raises one leaves its INTID with the core, as a *notice*, and rings with an SGI that is for this
-//! alone. That takes no lock, least of all the one of the other's interrupt controller, which stands on
-//! the other's core, where its vCPUs may be at work with it. The core takes the notice into the
-//! controller as soon as the SGI comes, whatever the guest has masked, so that nothing of the guest's
-//! comes in between: to the guest it was raised then.
+//! The sender stores the INTID in a word of the receiving core and sends an SGI that is reserved
+//! for this. It does not take the lock of the receiver's virtual GIC, which the receiver may hold.
+//! The receiving core moves the INTID into the virtual GIC as soon as the SGI arrives, whatever the
+//! guest has masked, so that no guest instruction comes in between: for the guest the interrupt is
+//! pending from then on.
 //!
-//! There is room for one notice. The same once more is the same; another one is raised in the
-//! controller by whoever has it.
+//! The word holds one INTID. To post the same INTID again has no effect; another one is raised in
+//! the virtual GIC by the sender.
 
 use super::{
     topology::{Core, Machine},
@@ -21,18 +21,19 @@ use hw_irqchip_gicv3::{
 use mortise_psci::LEADER;
 use mortise_vcpu::POSTED_SGI;
 
-/// Leaves `intid`; false if another one is there.
+/// Posts `intid`; returns false if another INTID is posted.
 #[inline(always)]
 fn leave(posted_irq: &AtomicU64, intid: u32) -> bool {
     let intid = u64::from(intid);
-    // It is written even if it is there already: who takes it sees all that was stored before.
+    // The word is written even if it holds the INTID already, so that the receiver observes all
+    // earlier stores.
     let free = |there| (there == 0 || there == intid).then_some(intid);
     posted_irq
         .fetch_update(Ordering::Release, Ordering::Relaxed, free)
         .is_ok()
 }
 
-/// Takes what was left.
+/// Takes the posted INTID.
 #[inline(always)]
 pub(crate) fn take(posted_irq: &AtomicU64) -> Option<u32> {
     match posted_irq.swap(0, Ordering::Acquire) as u32 {
@@ -42,8 +43,9 @@ pub(crate) fn take(posted_irq: &AtomicU64) -> Option<u32> {
 }
 
 impl Machine {
-    /// Raises interrupt `intid` of the vCPU that has core `cpu` to itself and is
-    /// [reached](Vm::reach) by notices; false if it is to be [raised](Vm::raise).
+    /// Posts interrupt `intid` to the vCPU that is pinned to core `cpu` and has [posted interrupts
+    /// enabled](Vm::enable_posted_irq); returns false if the interrupt is to be
+    /// [raised](crate::RaiseInterrupt::raise) instead.
     #[inline(always)]
     #[must_use]
     pub fn post_irq(&self, cpu: usize, intid: u32) -> bool {
@@ -62,9 +64,9 @@ impl Machine {
 }
 
 impl Vm {
-    /// Has notices of interrupt `intid` reach it, on the core of its first vCPU, where this is called
-    /// before it runs: the core, or nothing if it has its interrupts itself or shares the core.
-    /// What was left for an earlier run is gone.
+    /// Enables posted interrupts of `intid`, on the core of the VM's first vCPU before it runs.
+    /// Returns the core, or nothing if the VM has direct interrupts or shares the core. An INTID
+    /// that was posted to an earlier run is discarded.
     #[must_use]
     pub fn enable_posted_irq(&self, intid: u32) -> Option<usize> {
         let core = Core::current();
@@ -84,7 +86,7 @@ impl Vm {
         Some(core.cpu)
     }
 
-    /// Forgets what was left for it: its run is over.
+    /// Discards a posted INTID after the VM's run.
     pub fn clear_posted_irq(&self, machine: &Machine, intid: u32) {
         if let Some(core) = machine.cores.get(self.cpu(0)) {
             core.clear_posted_irq(intid);
@@ -134,7 +136,7 @@ mod tests {
         });
         let mut seen = 0;
         while seen < ROUNDS {
-            // Acknowledged first, as above: what is left behind that rings again.
+            // Acknowledged first, as on the target: what is posted after that sends an SGI again.
             if BELL.swap(0, Ordering::AcqRel) == 0 {
                 std::thread::yield_now();
             } else if take(&LEFT).is_some() {

@@ -2,21 +2,21 @@
 
 use hw_irqchip_gicv3::cpu_interface;
 
-/// Priority of Mortise's own interrupts: below the doorbell's, above all of guests.
+/// Priority of Mortise's own interrupts: below the doorbell's, above those of guests.
 pub(crate) const OWN_PRIORITY: u8 = 0x40;
 
-/// Priority of the virtual timer's interrupt on a core that several share: it is always that of
-/// who is there.
+/// Priority of the virtual timer's interrupt on a shared core, where it always belongs to the
+/// current vCPU.
 pub(crate) const TIMER_PRIORITY: u8 = 0x80;
 
-/// Priority of the devices' interrupts of a virtual machine, by how urgent it is itself (0 to
-/// 63). What its guest makes of theirs orders them among each other, in the list registers.
+/// Priority of the SPIs of a VM with this priority (0 to 63). The priorities that a guest sets
+/// order its interrupts in the list registers.
 pub(crate) const fn device_priority(urgency: u8) -> u8 {
     LEAST_URGENT - (urgency & LEVELS)
 }
 
-/// What a core's interface holds back while somebody has it: the interrupts of those who are
-/// less urgent, who could not have the core for them.
+/// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of less
+/// urgent VMs, which could not preempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriorityMask {
     here: u8,
@@ -24,16 +24,16 @@ pub struct PriorityMask {
 }
 
 impl PriorityMask {
-    /// Nothing: nobody has the core.
+    /// No vCPU runs: nothing is masked.
     pub const OPEN: Self = Self::of(0);
 
-    /// All but Mortise's own.
+    /// Masks all but Mortise's own interrupts.
     pub const CLOSED: Self = Self {
         here: TIMER_PRIORITY,
         coming: TIMER_PRIORITY,
     };
 
-    /// While one as urgent as that has it.
+    /// Mask while a vCPU of this priority runs.
     #[must_use]
     pub const fn of(urgency: u8) -> Self {
         let own = device_priority(urgency);
@@ -43,22 +43,21 @@ impl PriorityMask {
         }
     }
 
-    /// Has this core hold that back: it stays pending in the controller, where no look and no
-    /// wait sees it.
+    /// Sets the core's priority mask. Masked interrupts stay pending in the distributor.
     #[inline]
     pub fn apply(self) {
         cpu_interface::set_mask(self.here);
     }
 
-    /// Has it hold back what is for one as urgent as well: that comes when it is there, and does
-    /// not delay its coming.
+    /// Also masks interrupts for VMs of equal priority, which do not delay the switch and are taken
+    /// after it.
     #[inline]
     pub fn apply_during_switch(self) {
         cpu_interface::set_mask(self.coming);
     }
 }
 
-/// An interface may tell 16 priorities apart, and passes what is more urgent than its mask.
+/// A CPU interface may implement 16 priorities, and signals those above its mask.
 const STEP: u8 = 0x10;
 
 const LEAST_URGENT: u8 = 0xe0;

@@ -1,8 +1,8 @@
-//! What an image consists of, and what its libraries registered.
+//! Registry of the image's libraries, and resources of the image.
 //!
-//! A constant of the link and no field of the machine: what nobody registered for, the linker
-//! knows to be called by nobody, so that an image without shared cores has nothing of mode 2,
-//! and one that makes no virtual machines no places for them.
+//! Both are constants of the link and not fields of the machine: the linker removes code that no
+//! registered library can reach, so that an image without shared cores has no code of mode 2, and
+//! one without instances none of VM slots.
 
 use super::{
     board::Board,
@@ -24,54 +24,54 @@ use spin::Once;
 
 /// What the libraries of an image registered.
 pub struct Registry {
-    /// Functions that guests call.
+    /// Hypercall groups.
     pub hypercalls: &'static [&'static Group],
-    /// Who shares cores out among virtual CPUs; at most one.
+    /// Scheduler of shared cores; at most one.
     pub dispatchers: &'static [&'static dyn Dispatch],
-    /// What takes part in the lives of virtual machines.
+    /// VM extensions.
     pub vm_extensions: &'static [&'static dyn VmExtension],
-    /// Devices of the libraries'.
+    /// Virtual devices of libraries.
     pub devices: &'static [&'static dyn Device],
-    /// What holds back the background of shared cores; at most one.
+    /// Bandwidth regulator; at most one.
     pub regulators: &'static [&'static dyn Regulator],
-    /// What runs on cores that no virtual machine has.
+    /// Core tasks.
     pub core_tasks: &'static [&'static dyn CoreTask],
-    /// Where memory is that is dealt out by colour; at most one.
+    /// Page colouring; at most one.
     pub colourings: &'static [&'static dyn Colouring],
-    /// What drives the interrupt controller if it is no GICv3; at most one.
+    /// Driver of an interrupt controller other than the GICv3; at most one.
     pub irqchips: &'static [&'static dyn Irqchip],
-    /// What keeps devices from memory that is not their owner's; at most one.
+    /// Driver of the IOMMU; at most one.
     pub iommus: &'static [&'static dyn Iommu],
-    /// What checks what guests go on with.
+    /// Exit checkers of a test build.
     pub exit_checkers: &'static [&'static dyn ExitChecker],
 }
 
-/// What Mortise is made of, a constant of the link: so an image with one core has nothing of what is
-/// between cores, and what is computed of a board's addresses is computed when the image is made.
+/// Static resources of an image. As constants of the link they let an image with one core do
+/// without code for several, and board addresses are computed at build time.
 pub struct Resources {
-    /// The board it runs on.
+    /// Board description.
     pub board: Board,
-    /// Where the cores' stacks stand.
+    /// Stacks of the cores.
     pub stacks: fn() -> PerCore,
-    /// One record per core of the board.
+    /// Record of each core.
     pub cores: &'static [Core],
-    /// One slot per virtual machine of the manifest.
+    /// Record of each VM; empty for a VM slot that is not made.
     pub vms: &'static [Once<Vm>],
-    /// Where translation tables come from.
+    /// Allocator of page frames for translation tables.
     pub frames: &'static dyn Frames,
-    /// Where those are, in the order in which they are taken, and for good.
+    /// Address range of those frames, which are allocated in ascending order and never freed.
     pub frame_room: fn() -> Range<usize>,
-    /// Where the cores record events: one ring for each, or none.
+    /// Trace ring of each core; empty without a trace.
     pub rings: &'static [Ring],
 }
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `image!` defines it with this type, and nothing writes it.
+    // SAFETY: `image!` defines it with this type, and it is never written.
     safe static MORTISE_REGISTRY: Registry;
 }
 
-/// On the host nobody registers.
+/// On the host no library is registered.
 #[cfg(not(target_os = "none"))]
 static MORTISE_REGISTRY: Registry = Registry {
     hypercalls: &[],
@@ -88,7 +88,7 @@ static MORTISE_REGISTRY: Registry = Registry {
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `image!` defines it with this type, and nothing writes it.
+    // SAFETY: `image!` defines it with this type, and it is never written.
     safe static MORTISE_RESOURCES: Resources;
 }
 
@@ -111,73 +111,73 @@ static MORTISE_RESOURCES: Resources = {
     }
 };
 
-/// What the machine is made of.
+/// Static resources of the image.
 #[inline(always)]
 pub(crate) fn resources() -> &'static Resources {
     &MORTISE_RESOURCES
 }
 
-/// The functions that guests call.
+/// Hypercall groups.
 #[inline(always)]
 pub(crate) fn hypercalls() -> &'static [&'static Group] {
     MORTISE_REGISTRY.hypercalls
 }
 
-/// Who shares cores out among virtual CPUs, if the image has it.
+/// Scheduler of shared cores, if the image has one.
 #[inline(always)]
 pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
     MORTISE_REGISTRY.dispatchers.first().copied()
 }
 
-/// What runs on cores that no virtual machine has.
+/// Core tasks.
 #[inline(always)]
 pub(crate) fn core_tasks() -> &'static [&'static dyn CoreTask] {
     MORTISE_REGISTRY.core_tasks
 }
 
-/// What holds back the background of shared cores, if the image has it.
+/// Bandwidth regulator, if the image has one.
 #[inline(always)]
 pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
     MORTISE_REGISTRY.regulators.first().copied()
 }
 
-/// Where memory is that is dealt out by colour, if the image has it.
+/// Page colouring, if the image has it.
 #[inline(always)]
 pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
     MORTISE_REGISTRY.colourings.first().copied()
 }
 
-/// What drives the interrupt controller if it is no GICv3.
+/// Driver of an interrupt controller other than the GICv3.
 #[inline(always)]
 pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
     MORTISE_REGISTRY.irqchips.first().copied()
 }
 
-/// What keeps devices from memory that is not their owner's, if the image has it.
+/// Driver of the IOMMU, if the image has one.
 #[inline(always)]
 pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
     MORTISE_REGISTRY.iommus.first().copied()
 }
 
-/// What checks what guests go on with.
+/// Exit checkers.
 #[inline(always)]
 pub(crate) fn exit_checkers() -> &'static [&'static dyn ExitChecker] {
     MORTISE_REGISTRY.exit_checkers
 }
 
-/// Whether there may be more virtual CPUs than one, so that one has something to tell another.
+/// Whether there can be several vCPUs, so that one can kick another.
 #[inline(always)]
 pub(crate) fn vcpus_are_several() -> bool {
     resources().cores.len() > 1 || options::cores_are_shared()
 }
 
-/// Devices of the libraries'.
+/// Virtual devices of libraries.
 #[inline(always)]
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
     MORTISE_REGISTRY.devices
 }
 
-/// What takes part in the lives of virtual machines.
+/// VM extensions.
 #[inline(always)]
 pub(crate) fn vm_extensions() -> &'static [&'static dyn VmExtension] {
     MORTISE_REGISTRY.vm_extensions

@@ -1,4 +1,4 @@
-//! Lines of Mortise itself on the console.
+//! Reports of Mortise on the console.
 
 use super::topology::{Core, Machine};
 use core_log::Level;
@@ -6,7 +6,7 @@ use core_manifest::Name;
 use mortise_console::{Argument, Words};
 
 impl Machine {
-    /// Says something on the console, about somebody whose name it begins with.
+    /// Prints a line on the console that begins with the name of a VM.
     pub fn report(&'static self, about: &Name, text: &'static str, arguments: &[Argument]) {
         if Level::Info > self.board.log {
             return;
@@ -22,7 +22,7 @@ impl Machine {
 }
 
 impl Core {
-    /// Puts on the line what waits for it. What is left when the core is wanted becomes a chore.
+    /// Prints pending output. What is left when an interrupt is pending becomes deferred work.
     pub(crate) fn flush(&'static self) {
         if !flush(self.machine, &|| self.preemption_pending()) {
             self.deferred_work.request();
@@ -30,7 +30,7 @@ impl Core {
     }
 }
 
-/// Puts on the line what waits for it, until `stop` says so; whether nothing is left.
+/// Prints pending output until `stop` returns true; returns whether nothing is left.
 pub(crate) fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         if !machine.console.lock().step() {

@@ -4,20 +4,20 @@ use super::resumable::Step;
 use core_sync::TicketLock;
 use mortise_psci::RunEnd;
 
-/// What is done next.
+/// Next stage of the sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
-    /// Nothing.
+    /// Nothing to do.
     Idle,
-    /// The first run is begun.
+    /// The first run starts.
     First,
-    /// A run is ended, as was decided.
+    /// A run ends as decided.
     End { end: RunEnd, part: Step },
-    /// Its devices are taken back to their first state, for another run.
+    /// The virtual devices are reset for another run.
     Renew,
-    /// The caches of a part of its memory are emptied, from this byte on.
+    /// A range of memory is cleaned from the caches, from this byte.
     Forget { part: usize, done: u64 },
-    /// A payload is copied, from this byte on.
+    /// A payload is copied, from this byte.
     Load { payload: usize, done: u64 },
 }
 
@@ -28,7 +28,7 @@ impl Stage {
         done: 0,
     };
 
-    /// An end that somebody decided on when nothing was left of a run, from where it is noted.
+    /// An end that is decided before the next run started: nothing but its record is left.
     pub(crate) const fn end_instead(end: RunEnd) -> Self {
         let part = Step {
             stage: NOTE,
@@ -38,30 +38,30 @@ impl Stage {
     }
 }
 
-/// The stage of an end in which it is noted.
+/// Stage of an end that records it.
 pub(crate) const NOTE: usize = 3;
 
-/// How far the leader is. Only its core works on it.
+/// Progress of the sequence. Only the core of the VM's first vCPU changes it.
 pub(crate) struct RestartSequence(pub(crate) TicketLock<Stage>);
 
 impl RestartSequence {
-    /// Nothing is to be done.
+    /// No work.
     pub(crate) const fn idle() -> Self {
         Self(TicketLock::new(Stage::Idle))
     }
 
-    /// The first run is to begin.
+    /// Before the first run.
     pub(crate) const fn first() -> Self {
         Self(TicketLock::new(Stage::First))
     }
 
-    /// Has a run ended whose vCPUs all rest.
+    /// All vCPUs stopped: the run ends.
     pub(crate) fn end(&self, end: RunEnd) {
         let part = Step::FIRST;
         *self.0.lock() = Stage::End { end, part };
     }
 
-    /// Has nothing done: another one lives there.
+    /// Cancels the sequence, for another instance in the slot.
     pub(crate) fn clear(&self) {
         *self.0.lock() = Stage::Idle;
     }

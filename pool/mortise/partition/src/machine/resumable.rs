@@ -1,11 +1,12 @@
-//! Long work in parts.
+//! Resumable operations: preemptible work in bounded steps.
 //!
-//! EL2 masks interrupts, and who shares a core is not to wait for what is done for another one. So
-//! what takes long is a function of how far it is: it does a part, of about a hundred instructions,
-//! and says what follows. Who calls it keeps that where the work is about, looks at what is pending
-//! between two parts, and comes back when nothing more urgent wants the core.
+//! EL2 masks interrupts, and work for one VM must not delay the guests of a shared core. A long
+//! operation is therefore a function of its progress: it does one step of about a hundred
+//! instructions and returns the next. The caller stores the step with the object of the work,
+//! checks for pending interrupts between two steps, and continues when no more urgent vCPU needs
+//! the core.
 
-/// How far work is: stage by stage, each of as many parts as it takes.
+/// Progress of an operation: a stage, and the number of the step within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub(crate) stage: usize,
@@ -13,13 +14,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// The first.
+    /// First step.
     pub const FIRST: Self = Self {
         stage: 0,
         number: 0,
     };
 
-    /// What follows: more of the same stage, or the next one.
+    /// The next step: of the same stage if `more`, else of the next one.
     #[must_use]
     pub(crate) const fn next(self, more: bool) -> Self {
         match more {
@@ -34,7 +35,7 @@ impl Step {
         }
     }
 
-    /// What follows: this number of the same stage, or the next one.
+    /// This number of the same stage, or the next stage.
     #[must_use]
     pub(crate) const fn resume_at(self, number: Option<usize>) -> Self {
         match number {
@@ -44,7 +45,7 @@ impl Step {
     }
 }
 
-/// Does all parts of work, where nobody waits for the core.
+/// Does all steps of an operation, on a core where nothing is delayed by it.
 pub(crate) fn run_to_completion(mut work: impl FnMut(Step) -> Option<Step>) {
     let mut next = Some(Step::FIRST);
     while let Some(part) = next {

@@ -1,4 +1,4 @@
-//! What others have a virtual machine do: begin, begin again, end.
+//! Orders to a VM: start, restart, stop, hold, suspend.
 
 use super::{
     fault::{DECIDE, Fault, FaultReport},
@@ -16,9 +16,9 @@ use mortise_hypercall::Start;
 use mortise_psci::RunEnd;
 use mortise_psci::{Loan, VcpuSet};
 
-/// Orders of who has authority over it.
+/// Orders of a manager.
 impl Vm {
-    /// Has one that is [ready](Self::ready) run from its beginning, once it is
+    /// Starts an instance that is [ready](crate::SlotLifecycle::ready), once it is
     /// [released](Self::release).
     pub fn begin(&'static self, machine: &'static Machine) {
         let description = self.description();
@@ -31,23 +31,23 @@ impl Vm {
         self.power.lock().begin_run(start);
     }
 
-    /// Has one of the manifest's run from its beginning, whether it runs or has ended.
+    /// Restarts a VM of the manifest, whether it runs or has ended.
     pub fn restart(&'static self, machine: &'static Machine) {
         self.end_from_outside(RunEnd::Restart, machine);
     }
 
-    /// Ends the run of one of the manifest's for good; it has when it [is over](Self::is_over).
+    /// Ends the run of a VM of the manifest; it is complete when [`is_over`](Self::is_over).
     pub fn stop(&'static self, machine: &'static Machine) {
         self.end_from_outside(RunEnd::Off, machine);
     }
 
-    /// Whether its run has ended for good.
+    /// Whether the run has ended and no restart follows.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.power.lock().final_end().is_some()
     }
 
-    /// How its run is to end or has ended, if that is decided.
+    /// The decided end of the run, if any.
     #[must_use]
     pub fn end_decided(&self) -> Option<RunEnd> {
         self.power.lock().requested_end()
@@ -69,7 +69,8 @@ impl Vm {
         }
     }
 
-    /// Takes its memory from it, on any core, until it is given back: for good once its run is over.
+    /// Withdraws the VM's memory, on any core, until it is restored; permanently once the run is
+    /// over.
     #[inline]
     pub fn withdraw(&self) {
         self.stage2
@@ -77,32 +78,33 @@ impl Vm {
         mortise_vcpu::invalidate_translations_of(self.vttbr());
     }
 
-    /// What a manager is told of it, from its status page.
+    /// Summary of the status page, for a manager.
     #[must_use]
     pub fn summary(&self) -> Summary<'static> {
         self.status.summary()
     }
 
-    /// Takes down what it does, on its status page.
+    /// Writes the VM's state to the status page.
     pub fn note_state(&self, state: State) {
         self.set_state(state);
     }
 
-    /// Counts it among those that have not ended.
+    /// Counts the VM as one that has not ended.
     fn note_life(&self, machine: &Machine) {
         if !self.alive.swap(true, Ordering::AcqRel) {
             machine.begin_one();
         }
     }
 
-    /// Counts it no more among those that have not ended; with the last one the machine goes off.
+    /// No longer counts the VM as one that has not ended. After the last one the machine is powered
+    /// off.
     pub(crate) fn note_end(&self, machine: &Machine) {
         if self.alive.swap(false, Ordering::AcqRel) {
             machine.end_one();
         }
     }
 
-    /// Ends its run as vCPU `vcpu` wants, unless its end is decided already.
+    /// Ends the run on behalf of vCPU `vcpu`, unless an end is decided already.
     pub(crate) fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
         let calls = self.power.lock().request_end(vcpu, end);
         if let Some(calls) = calls {
@@ -110,19 +112,19 @@ impl Vm {
         }
     }
 
-    /// Ends its run because vCPU `vcpu` faulted; whom that is to be [told](Self::call_in), nothing if its
-    /// end is decided already.
+    /// Ends the run because vCPU `vcpu` faulted; returns the vCPUs to [kick](Self::call_in), or
+    /// nothing if an end is decided already.
     pub(crate) fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
         self.power.lock().record_fault(vcpu)
     }
 
-    /// The flag is set before anybody can notice otherwise. Whoever decided still
-    /// executes, so that nobody renews the run in between.
+    /// Ends the run in memory and kicks these vCPUs. The flag is set before another core can
+    /// observe the decision. The deciding vCPU still executes, so that the run cannot be restarted
+    /// in between.
     ///
-    /// The doorbell is the quick way. A guest that owns its interrupts can make
-    /// its core deaf to it (`ICC_AP1R0_EL1` at the highest priority), so its
-    /// memory is withdrawn too: the next access of any kind comes here. Called on
-    /// a core of this virtual machine, whose VMID is the one in use.
+    /// The doorbell is the fast way. A guest with direct interrupts can mask it on its core
+    /// (`ICC_AP1R0_EL1` at the highest priority), so its memory is withdrawn too, and its next
+    /// access exits. Called on a core of this VM, whose VMID is the current one.
     pub(crate) fn call_in(&'static self, calls: VcpuSet, machine: &'static Machine) {
         if registry::vcpus_are_several() {
             self.lost_cores.call(machine.board.clock.ticks());
@@ -131,16 +133,17 @@ impl Vm {
         self.call(calls, machine);
     }
 
-    /// The first half of that.
+    /// Marks the run as ending and withdraws the VM's memory.
     pub(crate) fn end_in_memory(&self) {
         self.orders.fetch_or(ENDING, Ordering::AcqRel);
         self.stage2.withdraw();
         mortise_vcpu::invalidate_translations();
     }
 
-    /// Notes that vCPU `vcpu`, whose exit this is, cannot go on: it ends the run before it rests.
+    /// Records that vCPU `vcpu`, whose exit is handled, cannot continue; it ends the run before it
+    /// stops.
     pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault) {
-        // Of several vCPUs that fault at once, the first one is the reason.
+        // Of several vCPUs that fault at once, the first is reported.
         self.fault.lock().get_or_insert_with(|| FaultReport {
             vcpu,
             fault,
@@ -160,13 +163,13 @@ impl Vm {
         self.orders.fetch_or(ENDING, Ordering::AcqRel);
     }
 
-    /// Takes down what it does.
+    /// Sets the VM's state on the status page and in the trace.
     pub(crate) fn set_state(&self, state: State) {
         self.status.set_state(state);
         self.record_state(state);
     }
 
-    /// Takes down that it runs, and after how long if this is its first start.
+    /// Records that the VM runs, and at its first start the time since boot.
     pub(crate) fn note_running(&self, after: u64) {
         if !self.started.swap(true, Ordering::Relaxed) {
             self.status.set_boot_time(after);
@@ -175,39 +178,39 @@ impl Vm {
     }
 }
 
-/// VMs that are held.
+/// Holds of a VM.
 impl Vm {
-    /// Takes all its vCPUs off their cores, whatever they do, until it is
-    /// [released](Self::release). They are when it [is held](Self::is_held).
+    /// Takes all vCPUs off their cores until the VM is [released](Self::release). Complete when
+    /// [`is_held`](Self::is_held).
     pub fn hold(&'static self, machine: &'static Machine) {
         self.keep_off(HELD, machine);
     }
 
-    /// Does the same, and has the cores forget what its vCPUs did: they are off.
+    /// Does the same, and the cores discard the vCPUs' contexts.
     pub fn discard(&'static self, machine: &'static Machine) {
         self.keep_off(HELD | DISCARDED, machine);
     }
 
     fn keep_off(&'static self, order: u8, machine: &'static Machine) {
-        // In this order: who obeys an earlier order may still say that it is away.
+        // In this order: a vCPU that obeys an earlier order may still record that it is off.
         self.orders.fetch_or(order, Ordering::AcqRel);
         self.away.store(0, Ordering::Release);
         if !self.is_shared() {
-            // It can make its cores deaf to the doorbell (see `call_in`).
+            // The guest can mask the doorbell on its cores (see `call_in`).
             self.withdraw();
         }
         machine.kick_vcpus(self, self.all_vcpus());
     }
 
-    /// Whether none of its vCPUs is on its core any more, nor will be.
+    /// Whether all vCPUs are off their cores and stay off.
     #[must_use]
     pub fn is_held(&self) -> bool {
         let all = self.all_vcpus().bits();
         self.orders() & HELD != 0 && self.away.load(Ordering::Acquire) & all == all
     }
 
-    /// Lets its vCPUs go on. One whose run ends stays without its memory until the next one
-    /// begins: a core that has not come back yet would go on in it.
+    /// Lets the vCPUs continue. If the run is ending, the memory stays withdrawn until the next
+    /// run: a core that has not returned to EL2 yet would continue in it.
     pub fn release(&'static self, machine: &'static Machine) {
         if !self.is_shared() && !self.is_ending() {
             self.stage2.restore_from_outside(Core::current().transfer());
@@ -219,24 +222,24 @@ impl Vm {
         machine.kick_vcpus(self, self.all_vcpus());
     }
 
-    /// Whether it is to be held.
+    /// Whether a hold is requested.
     #[must_use]
     pub fn hold_requested(&self) -> bool {
         options::orders_are_given() && self.orders() & HELD != 0
     }
 }
 
-/// VMs that are suspended. One order is given at a time.
+/// Suspensions of a VM. One order is given at a time.
 impl Vm {
-    /// Makes its time virtual, before it first runs, on cores of its own.
+    /// Gives the VM virtual time. Called before it first runs, on pinned cores.
     pub fn use_virtual_time(&self) {
         self.suspension.unnoticed.store(true, Ordering::Relaxed);
     }
 
-    /// Stops all its vCPUs until it is [resumed](Self::resume); `except` is one that stops by itself,
-    /// as it is in Mortise now.
+    /// Suspends all vCPUs until the VM is [resumed](Self::resume), except `except`, which is in
+    /// Mortise now and stops by itself.
     pub fn suspend(&'static self, machine: &'static Machine, except: Option<usize>) {
-        // In this order: who obeys an earlier one may still say that it has stopped.
+        // In this order: a vCPU that obeys an earlier order may still record that it has stopped.
         self.orders.fetch_or(SUSPENDED, Ordering::AcqRel);
         self.suspension.begin();
         let except = except.map_or(0, |vcpu| 1 << vcpu);
@@ -246,7 +249,7 @@ impl Vm {
         );
     }
 
-    /// Lets its vCPUs go on.
+    /// Lets the vCPUs continue.
     pub fn resume(&'static self, machine: &'static Machine) {
         let now = machine.board.clock.ticks();
         self.suspension.end(self.vcpus(), now);
@@ -255,13 +258,15 @@ impl Vm {
     }
 }
 
-/// Cores that a VM lends.
+/// Cores that a VM lends. A VM that turned a vCPU off can have a VM extension run other code on its
+/// core ([`VmExtension::run_on_lent_core`](crate::VmExtension::run_on_lent_core)), until it turns
+/// the vCPU on again or its run ends. [`mortise_psci::Power`] holds the state.
 impl Vm {
-    /// Has the core of a vCPU that is off lent, or called if it is already.
+    /// Lends the core of a vCPU that is off, or kicks the core if it is lent already.
     ///
     /// # Errors
     ///
-    /// What the vCPU is instead.
+    /// The vCPU's power state if it is not off.
     pub fn lend(&'static self, machine: &'static Machine, vcpu: usize) -> Result<(), PowerState> {
         let calls = self.power.lock().lend_core(vcpu)?;
         self.call(calls, machine);

@@ -1,16 +1,16 @@
-//! Per-core stacks, and the loaded image with its manifest.
+//! Memory of the cores' stacks, and of the loaded image with its manifest.
 
 use core::ops::Range;
 use hw_arch::layout;
 
-/// Smallest unit that is mapped.
+/// Bytes of a page.
 pub(crate) const PAGE: usize = 0x1000;
 
-/// The manifest behind the image: the pages it has, or the first if there is none.
+/// The manifest behind the image: all its pages, or one page if there is no manifest.
 pub fn manifest() -> &'static [u8] {
     let start = layout::image_end() as *const u8;
-    // SAFETY: the packer puts the manifest there, on pages of its own, and nobody writes it. The image
-    // is loaded into RAM far larger than what a manifest can have.
+    // SAFETY: the packer puts the manifest there, on its own pages, and it is never written. The
+    // image is loaded into RAM that is far larger than the largest manifest.
     unsafe {
         let first = core::slice::from_raw_parts(start, PAGE);
         let size = core_manifest::size(first).next_multiple_of(PAGE).max(PAGE);
@@ -18,19 +18,19 @@ pub fn manifest() -> &'static [u8] {
     }
 }
 
-/// The end of what Mortise is loaded with: its image, and the manifest behind it.
+/// End of the loaded memory: the image and the manifest behind it.
 #[must_use]
 pub fn loaded_end() -> usize {
     manifest().as_ptr_range().end as usize
 }
 
-/// What the page below a stack holds while it is still mapped; any frame writes something else.
+/// Content of the guard page while it is still mapped. A stack frame writes other values.
 const MARK: u64 = 0x6d61_726b_6d61_726b;
 
-/// Stack of one core below which a page stays unmapped.
+/// Stack of one core with the guard page below it.
 ///
-/// Stacks stand in an array, so that the guard page of one core's stack is also
-/// the end of its neighbour's.
+/// Stacks are elements of an array, so that the guard page of one core's stack is also the end of
+/// its neighbour's.
 #[repr(C, align(4096))]
 pub struct Stack<const SIZE: usize> {
     guard: [u8; PAGE],
@@ -45,35 +45,36 @@ impl<const SIZE: usize> Stack<SIZE> {
     };
 }
 
-/// Whole pages of which each core maps its own alone, in an array.
+/// Array of page-aligned areas, one per core; each core maps only its own.
 #[derive(Debug, Clone, Copy)]
 pub struct PerCore {
-    /// First byte of those of the first core, which of stacks is a guard page.
+    /// First byte of the first core's area, which for stacks is a guard page.
     pub start: usize,
-    /// Bytes that each core has.
+    /// Bytes per core.
     pub stride: usize,
-    /// How many cores.
+    /// Number of cores.
     pub count: usize,
 }
 
 impl PerCore {
-    /// All of them.
+    /// The whole array.
     pub(crate) const fn all(&self) -> Range<usize> {
         self.start..self.start + self.stride * self.count
     }
 
-    /// Marks the page below the first core's stack. Until that core has its own map, in which the
-    /// page is not, a stack that overflows would go on in Mortise's variables.
+    /// Fills the guard page of the first core's stack with the mark. Until that core has its own
+    /// map, which leaves the page out, a stack overflow would corrupt Mortise's variables.
     pub(crate) fn mark(&self) {
         for word in self.marks() {
-            // SAFETY: the page is the guard of `MORTISE_STACKS`, which nothing else writes.
+            // SAFETY: the page is the guard page of `MORTISE_STACKS`, which nothing else writes.
             unsafe { word.write_volatile(MARK) };
         }
     }
 
-    /// Whether the marks are still there.
+    /// Whether the guard page still holds the mark.
     pub(crate) fn is_marked(&self) -> bool {
-        // SAFETY: as in `mark`.
+        // SAFETY: the page is the guard page of `MORTISE_STACKS`, mapped until this core has its
+        // own map.
         self.marks()
             .all(|word| unsafe { word.read_volatile() } == MARK)
     }
@@ -83,7 +84,7 @@ impl PerCore {
         (0..PAGE / size_of::<u64>()).map(move |word| page.wrapping_add(word))
     }
 
-    /// Those of core `cpu`.
+    /// Area of core `cpu`.
     #[must_use]
     pub const fn of(&self, cpu: usize) -> Range<usize> {
         let start = self.start + self.stride * cpu;

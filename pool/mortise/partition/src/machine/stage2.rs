@@ -1,13 +1,13 @@
-//! Stage 2 translation tables of a VM.
+//! Stage 2 translation of a VM.
 
 use core_paging::{GuestMap, SlotMap, Words};
 use mortise_transfer::Transfer;
 
-/// The stage 2 of a virtual machine.
+/// Stage 2 translation of a VM.
 pub(crate) enum Stage2 {
-    /// Of one that the manifest has.
+    /// Of a VM of the manifest.
     Fixed(GuestMap),
-    /// Of a place where one after the other lives.
+    /// Of a VM slot.
     Slot(&'static SlotMap),
 }
 
@@ -20,7 +20,7 @@ impl Stage2 {
         }
     }
 
-    /// Takes everything away from the guest. On one of its cores, as the next.
+    /// Withdraws all memory from the guest. Called on a core of the VM.
     pub(crate) fn withdraw(&self) {
         match self {
             Self::Fixed(map) => map.withdraw(),
@@ -28,7 +28,7 @@ impl Stage2 {
         }
     }
 
-    /// Gives back what was taken.
+    /// Restores the withdrawn memory. Called on a core of the VM.
     pub(crate) fn restore(&self) {
         match self {
             Self::Fixed(map) => map.restore(),
@@ -36,7 +36,7 @@ impl Stage2 {
         }
     }
 
-    /// Does so on any core, which sees the root through its window.
+    /// Withdraws all memory from the guest, on any core, through its window.
     pub(crate) fn withdraw_from_outside(&self, transfer: Option<&Transfer>) {
         self.at_root(transfer, |root| match self {
             Self::Fixed(map) => map.withdraw_in(root),
@@ -44,7 +44,7 @@ impl Stage2 {
         });
     }
 
-    /// Gives back what was taken, on any core.
+    /// Restores the withdrawn memory, on any core.
     pub(crate) fn restore_from_outside(&self, transfer: Option<&Transfer>) {
         self.at_root(transfer, |root| match self {
             Self::Fixed(map) => map.restore_in(root),
@@ -53,9 +53,10 @@ impl Stage2 {
     }
 
     fn at_root(&self, transfer: Option<&Transfer>, change: impl FnOnce(&Words)) {
-        // Who has somebody else's changed runs, with a map.
+        // Every core that changes another VM's stage 2 is running and has its own map.
         if let Some(transfer) = transfer {
-            // SAFETY: these are the windows of this core, and the root is a table for good.
+            // SAFETY: the windows are those of the executing core, and the root is a translation
+            // table for as long as Mortise runs.
             unsafe { transfer.at_table(self.root(), change) };
         }
     }

@@ -1,28 +1,29 @@
-//! Virtual machines that run only while somebody wants them to.
+//! Suspension of a VM, and its virtual time.
 //!
-//! A suspension is an order like a [hold](Vm::hold), of somebody else: neither ends with the other. It
-//! is not awaited, and it binds a run that goes on: one that ends is taken to its end all the same.
+//! A suspension is an order like a hold, independent of it: the VM runs only without either. It
+//! takes effect without an acknowledgement, and applies to a run in progress only: a run that ends
+//! is completed.
 //!
-//! Where its time is virtual, what a machine was suspended for is taken off its virtual counter
-//! (`CNTVOFF_EL2`, Arm ARM D11.2.2): from when the last of its vCPUs stopped, as none of them may see
-//! time go back. If one of them had not stopped, nothing is.
+//! For a VM with virtual time, the duration of a suspension is subtracted from its virtual counter
+//! (`CNTVOFF_EL2`, Arm ARM D11.2.2). It is counted from the stop of the last vCPU, as no vCPU may
+//! see time go back. If a vCPU did not stop, nothing is subtracted.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// What is kept of a virtual machine's suspensions.
+/// State of a VM's suspensions.
 pub(crate) struct Suspension {
-    /// Whether its time is virtual.
+    /// Whether the VM has virtual time.
     pub(crate) unnoticed: AtomicBool,
-    /// The vCPUs that stopped in this one, one bit each.
+    /// vCPUs that stopped in this suspension, one bit each.
     stopped: AtomicU32,
-    /// When the last of them did, in ticks of the counter.
+    /// Time of the last vCPU's stop, in ticks of the counter.
     since: AtomicU64,
-    /// Ticks it was suspended for in all, which its virtual counter is behind.
+    /// Total ticks of all suspensions, by which the virtual counter is behind.
     pub(crate) lost: AtomicU64,
 }
 
 impl Suspension {
-    /// Of one that never was.
+    /// State of a VM that was never suspended.
     pub(crate) const fn new() -> Self {
         Self {
             unnoticed: AtomicBool::new(false),
@@ -32,13 +33,13 @@ impl Suspension {
         }
     }
 
-    /// Begins another one.
+    /// Begins a suspension.
     pub(crate) fn begin(&self) {
         self.since.store(0, Ordering::Relaxed);
         self.stopped.store(0, Ordering::Release);
     }
 
-    /// Notes that a vCPU has stopped by now; the first time counts.
+    /// Records that a vCPU has stopped by `now`; only its first stop counts.
     pub(crate) fn note(&self, vcpu: usize, now: u64) {
         let stopped = self.stopped.load(Ordering::Acquire);
         if stopped >> vcpu & 1 == 0 {
@@ -47,7 +48,7 @@ impl Suspension {
         }
     }
 
-    /// Ends it.
+    /// Ends a suspension.
     pub(crate) fn end(&self, vcpus: usize, now: u64) {
         let all = (1 << vcpus) - 1;
         if self.unnoticed.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! The machine: its cores and what they share.
+//! Records of the machine and of its cores.
 
 use super::{
     deferred_work::DeferredWork,
@@ -25,21 +25,21 @@ use mortise_transfer::Transfer;
 use mortise_vcpu::{LrUsage, PinnedVcpu};
 use spin::Once;
 
-/// What all cores share, with the [parts](Resources) of the image.
+/// State that all cores share; it dereferences to the image's [resources](Resources).
 pub struct Machine {
-    /// The serial line that all virtual machines share.
+    /// Serial line of the console.
     pub(crate) console: TicketLock<Line>,
-    /// Whose the shared interrupts are that come here.
+    /// Owners of the SPIs that are taken to EL2.
     pub(crate) spi_owners: SpiOwners,
-    /// What is done by the clock.
+    /// Timer queue of Mortise's periodic work.
     pub(crate) hypervisor_timer: HypervisorTimer<&'static Machine>,
-    /// Virtual machines that have not ended; the machine goes off with the last.
+    /// VMs and core tasks that have not ended. The last one that ends powers the machine off.
     pub(crate) live: AtomicU32,
-    /// When Mortise started, in nanoseconds of the counter.
+    /// Time of Mortise's start, in nanoseconds of the counter.
     pub(crate) start_time: Once<u64>,
-    /// The frames that say what devices reach.
+    /// Page frames of the IOMMU's tables.
     pub(crate) device_tables: Once<Range<usize>>,
-    /// What the manifest says.
+    /// The parsed manifest.
     pub(crate) system: Once<System<'static>>,
 }
 
@@ -53,7 +53,7 @@ impl Deref for Machine {
 }
 
 impl Machine {
-    /// One that has not started.
+    /// A machine before boot.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "an image has one")]
     pub const fn new() -> Self {
@@ -68,63 +68,63 @@ impl Machine {
         }
     }
 
-    /// Nanoseconds of the counter.
+    /// Time in nanoseconds of the counter.
     pub fn now(&self) -> u64 {
         self.board.clock.nanoseconds()
     }
 
-    /// When Mortise started, in nanoseconds of the counter.
+    /// Time of Mortise's start, in nanoseconds of the counter.
     pub(crate) fn started(&self) -> u64 {
         self.start_time.get().copied().unwrap_or(0)
     }
 
-    /// The virtual machines, once the manifest has been read.
+    /// All VMs, VM slots included. Empty before the manifest is parsed.
     pub(crate) fn vms(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms.iter().filter_map(Once::get)
     }
 
-    /// Those that the manifest has: all but the slots.
+    /// The VMs of the manifest: all but VM slots.
     pub(crate) fn residents(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms().filter(|vm| !vm.is_slot())
     }
 
-    /// Whose a shared interrupt is that came here.
+    /// The VM that owns an SPI that is taken to EL2.
     #[inline]
     pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
         self.vms.get(self.spi_owners.of(intid))?.get()
     }
 
-    /// The core that serves the console: the first one whose interrupts come to
-    /// Mortise. Without one, nobody is disturbed for the console.
+    /// The core that serves the console: the first one whose interrupts are taken to EL2. Without
+    /// one, no core is interrupted for the console.
     pub(crate) fn console_core(&self) -> Option<usize> {
         self.residents()
             .find(|vm| vm.is_shared())
             .map(|vm| vm.cpu(0))
     }
 
-    /// The virtual machine at this place.
+    /// The VM with an index.
     #[must_use]
     pub fn vm(&self, index: usize) -> Option<&'static Vm> {
         self.vms.get(index)?.get()
     }
 
-    /// Where RAM begins, and that of a virtual machine that is not mapped 1:1.
+    /// Base of RAM, and of the RAM of a VM that is not mapped 1:1.
     #[must_use]
     pub fn ram_base(&self) -> u64 {
         self.board.ram_base as u64
     }
 
-    /// Where the frame is that will be taken next.
+    /// Address of the page frame that is allocated next.
     pub(crate) fn next_frame(&self) -> usize {
         (self.frame_room)().end - self.frames.available() * PAGE
     }
 
-    /// Counts one among those that have not ended.
+    /// Counts a VM or core task that starts.
     pub(crate) fn begin_one(&self) {
         self.live.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Counts one no more; with the last one the machine goes off.
+    /// Counts a VM or core task that ended. After the last one the machine is powered off.
     pub(crate) fn end_one(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             core_log::info!("every virtual machine has ended");
@@ -132,7 +132,7 @@ impl Machine {
         }
     }
 
-    /// The virtual machines that there are places for.
+    /// All VMs, VM slots included.
     pub fn all(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms()
     }
@@ -149,71 +149,73 @@ impl Machine {
         self.board.physical_timer
     }
 
-    /// Whether some of its cores are shared out among virtual CPUs.
+    /// Whether cores can be shared by several vCPUs.
     #[must_use]
     pub fn has_shared_cores(&self) -> bool {
         options::cores_are_shared()
     }
 }
 
-/// A virtual CPU: its machine, and its number there.
+/// A vCPU: its VM and its index there.
 pub type Vcpu = (&'static Vm, usize);
 
-/// One core.
+/// Record of one core.
 #[repr(C)] // what each switch writes first, within reach of a store of two words
 pub struct Core {
-    /// Whose guest is in its registers.
+    /// The vCPU whose context is in the registers of this core.
     occupant: Cell<Option<Vcpu>>,
-    /// The machine it belongs to.
+    /// The machine that the core belongs to.
     pub(crate) machine: &'static Machine,
-    /// Its number on the board.
+    /// Number of the core on the board.
     pub cpu: usize,
-    /// The base of the distributor, as the board has it: of an address in a register less is to be
-    /// compared than of one in the code.
+    /// Base of the distributor, as in the board description: to compare an address with a value in
+    /// memory takes fewer instructions than with a constant.
     pub(crate) distributor: usize,
-    /// Its affinity, once it runs; before, all ones.
+    /// Affinity of a core that is on; all ones before.
     affinity: AtomicU64,
-    /// The SGI that is its doorbell, once it runs; before, zero.
+    /// Doorbell SGI of a core that is on; zero before.
     pub(crate) bell: AtomicU64,
-    /// The SGI that says that it has a [notice](crate::posted_irq), once somebody may leave one.
+    /// SGI of [posted interrupts](super::posted_irq), zero until they are enabled.
     pub(crate) posted_irq_sgi: AtomicU64,
-    /// What its first instructions find.
+    /// Context of the core's first instructions.
     pub(crate) start: Once<SecondaryStart>,
-    /// Its map, once the first core has made it.
+    /// Stage 1 map of the core, made by the boot core.
     pub(crate) map: TicketLock<Option<KernelMap<El2>>>,
-    /// Its windows to memory that it does not map.
+    /// Windows of the core to memory that it does not map.
     pub(crate) transfer: Once<Transfer>,
-    /// The virtual CPU that has this core to itself.
+    /// Record of the vCPU that is pinned to this core.
     pub(crate) resident: PinnedVcpu,
-    /// Who shares it out among several virtual CPUs, if somebody does.
+    /// Scheduler of a shared core.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
-    /// The VMs for whose virtual CPU here something came on another core, one bit each.
+    /// VMs whose vCPU on this core another core wakes, one bit each.
     pub(crate) pending_vms: AtomicU32,
-    /// The VMs whose vCPUs it is yet to call, one bit each.
+    /// VMs to whose vCPUs this core is to send IPIs, one bit each.
     pub(crate) pending_ipis: Cell<u32>,
-    /// The VMs whose virtual controller is yet to be told of their PL011's line, one bit each.
+    /// VMs whose virtual GIC is to be told the level of the PL011's interrupt line, one bit each.
     pub(crate) lines: Cell<u32>,
-    /// What stands in its list registers; of the timer's, on a core that is shared out.
+    /// List registers in use; on a shared core, also where the virtual timer's interrupt is.
     pub(crate) listed: Cell<LrUsage>,
-    /// What makes the virtual timer's interrupt active here, once the core runs.
+    /// Register access that activates the virtual timer's interrupt on this core, once the core is
+    /// on.
     pub(crate) timer_activation: Cell<Option<SetBit>>,
-    /// When Mortise itself has something to do here, in ticks of the counter.
+    /// Next expiry of Mortise's own work on this core, in ticks of the counter.
     alarm: Cell<u64>,
-    /// Its trace, and who had it when that was recorded last.
+    /// Trace of the core, and the subject that was recorded last as running.
     pub(crate) trace: Writer,
     pub(crate) runs: Cell<u64>,
-    /// Whether something was typed that is yet to be taken.
+    /// Whether received input is to be processed.
     pub(crate) typed: Cell<bool>,
-    /// What there is to do for Mortise.
+    /// Deferred work of the core.
     pub(crate) deferred_work: DeferredWork,
 }
 
-// SAFETY: the cells are changed by the core itself only, or for it before it runs, and
-// read by others only if they stay after that; everything else is safe between cores by its own means.
+// SAFETY: cells are written by the core itself, or by the boot core before this core is on; other
+// cores read only cells that do not change after that. All other fields are atomics, locks or
+// write-once cells.
 unsafe impl Sync for Core {}
 
 impl Core {
-    /// Record of core `cpu` of a board with that base of the distributor.
+    /// Record of core `cpu`, with the base of the board's distributor.
     #[must_use]
     pub const fn new(machine: &'static Machine, cpu: usize, distributor: usize) -> Self {
         Self {
@@ -242,28 +244,28 @@ impl Core {
         }
     }
 
-    /// Its affinity, once it runs.
+    /// Affinity of a core that is on.
     pub(crate) fn affinity(&self) -> Option<u64> {
         Some(self.affinity.load(Ordering::Acquire)).filter(|&affinity| affinity != u64::MAX)
     }
 
-    /// First byte after its stack.
+    /// First byte after the core's stack.
     pub(crate) fn stack_top(&self) -> usize {
         (self.machine.stacks)().of(self.cpu).end
     }
 
-    /// The core this runs on.
+    /// Record of the executing core.
     #[must_use]
     pub fn current() -> &'static Self {
         let core = El2::read_tpidr() as *const Self;
-        // SAFETY: `make_current` put a `&'static Core` there before anything
-        // else ran on this core, and nobody writes it again.
+        // SAFETY: `make_current` stored a `&'static Core` in `TPIDR_EL2` before any other code ran
+        // on this core, and nothing writes the register after that.
         unsafe { &*core }
     }
 
-    /// Makes this the record of the running core.
+    /// Makes this the record of the executing core.
     pub(crate) fn make_current(&'static self) {
-        // SAFETY: `TPIDR_EL2` is read by `current` only.
+        // SAFETY: `TPIDR_EL2` is read only by `current`, which expects this value.
         unsafe { El2::write_tpidr(core::ptr::from_ref(self) as u64) };
         let affinity = cpu::affinity();
         let bell = Sgi::new(self.machine.board.doorbell, affinity);
@@ -271,46 +273,45 @@ impl Core {
         self.bell.store(bell.bits(), Ordering::Release);
     }
 
-    /// The virtual CPU whose guest is in this core's registers: its machine and its index
-    /// there.
+    /// The vCPU whose context is in the registers of this core: its VM and its index there.
     #[inline]
     pub fn current_vcpu(&self) -> Option<Vcpu> {
         self.occupant.get()
     }
 
-    /// Makes a virtual CPU the one whose guest is in this core's registers.
+    /// Records the vCPU whose context is in the registers of this core.
     #[inline]
     pub fn set_current_vcpu(&self, occupant: Vcpu) {
         self.occupant.set(Some(occupant));
     }
 
-    /// Notes that nobody's guest is in this core's registers.
+    /// Records that no vCPU's context is in the registers of this core.
     #[inline]
     pub fn clear_current_vcpu(&self) {
         self.occupant.set(None);
     }
 
-    /// Whether a virtual CPU of this VM is the one in its registers.
+    /// Whether the context of a vCPU of this VM is in the registers.
     pub(crate) fn is_running(&self, vm: &Vm) -> bool {
         self.current_vcpu()
             .is_some_and(|(other, _)| core::ptr::eq(other, vm))
     }
 
-    /// Has this core, which does not run yet, shared out among several virtual CPUs.
+    /// Makes this core, which is not on yet, a shared core.
     pub(crate) fn share(&self, dispatcher: &'static dyn Dispatcher) {
         self.dispatcher.set(Some(dispatcher));
         self.occupant.set(None);
     }
 
-    /// Who shares this core out, if somebody does.
+    /// Scheduler of this core, if it is a shared core.
     #[inline]
     pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
-        // Without anybody who could, the linker leaves out whatever asks.
+        // In an image without shared cores the result is a constant, and the linker removes what
+        // depends on it.
         registry::dispatcher().and_then(|_| self.dispatcher.get())
     }
 
-    /// Tells the dispatcher of this core that something stands in memory for a VM's virtual
-    /// CPU here.
+    /// Tells the scheduler of this core that the state of a VM's vCPU here changed in memory.
     pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
         if !vm.is_descheduled() {
             dispatcher.wake(self, vm, WakeReason::StateChanged);
@@ -319,36 +320,36 @@ impl Core {
         }
     }
 
-    /// Whether a VM, by its number, is to stay off its cores.
+    /// Whether the vCPUs of a VM, by its index, must stay off their cores.
     #[must_use]
     pub fn is_descheduled(&self, vm: usize) -> bool {
         self.machine.vm(vm).is_some_and(Vm::is_descheduled)
     }
 
-    /// Notes that the virtual CPU that a VM has here is off this core.
+    /// Records that the VM's vCPU on this core is off the core.
     pub fn mark_off_core(&self, vm: &Vm) {
         if let Some(vcpu) = vm.vcpu_on(self.cpu) {
             vm.mark_off_core(vcpu, self.clock().ticks());
         }
     }
 
-    /// Whether interrupts of guests come to Mortise here.
+    /// Whether guests' interrupts are taken to EL2 on this core.
     pub(crate) fn is_split(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
     }
 
-    /// Whether it has anything to run.
+    /// Whether the core runs vCPUs or a core task.
     pub(crate) fn is_used(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some() || self.core_task().is_some()
     }
 
-    /// When Mortise itself has something to do here, in ticks of the counter.
+    /// Next expiry of Mortise's own work on this core, in ticks of the counter.
     #[must_use]
     pub fn hypervisor_deadline(&self) -> u64 {
         self.alarm.get()
     }
 
-    /// Sets when Mortise itself has something to do here.
+    /// Sets the next expiry of Mortise's own work on this core.
     pub(crate) fn set_hypervisor_deadline(&'static self, ticks: u64) {
         self.alarm.set(ticks);
         match self.dispatcher() {
@@ -357,65 +358,65 @@ impl Core {
         }
     }
 
-    /// The machine it belongs to.
+    /// The machine that the core belongs to.
     #[must_use]
     pub const fn machine(&self) -> &'static Machine {
         self.machine
     }
 
-    /// Whether a vCPU of the virtual machine at this place runs on it.
+    /// Whether a vCPU of the VM with this index is pinned to the core.
     #[must_use]
     pub fn hosts(&self, vm: usize) -> bool {
         let vm = self.machine.vm(vm);
         vm.is_some_and(|vm| vm.vcpu_on(self.cpu).is_some())
     }
 
-    /// Whether several virtual CPUs share it.
+    /// Whether several vCPUs share the core.
     #[must_use]
     pub fn is_shared_core(&self) -> bool {
         self.dispatcher().is_some()
     }
 
-    /// What holds back this core's background, if the image has it.
+    /// Bandwidth regulator of the core's background, if the image has one.
     #[inline(always)]
     #[must_use]
     pub fn regulator(&self) -> Option<&'static dyn Regulator> {
         registry::regulator()
     }
 
-    /// The hypervisor's clock of this core.
+    /// Clock of EL2.
     #[inline]
     pub fn clock(&self) -> &Clock<El2> {
         &self.machine.board.clock
     }
 
-    /// First byte after its stack.
+    /// First byte after the core's stack.
     #[must_use]
     pub fn stack_end(&self) -> usize {
         self.stack_top()
     }
 
-    /// What stands in its list registers.
+    /// List registers in use.
     #[inline(always)]
     pub fn listed(&self) -> LrUsage {
         self.listed.get()
     }
 
-    /// Its windows to memory that it does not map, once it has a map.
+    /// Windows of the core to memory that it does not map, once it has a map.
     #[must_use]
     pub fn transfer(&self) -> Option<&Transfer> {
         self.transfer.get()
     }
 
-    /// Whether something is pending that goes before what Mortise does: on a core that is
-    /// shared, where a guest more urgent than this one may wait for it.
+    /// Whether an interrupt is pending that must be taken before the work in progress: on a shared
+    /// core it may be for a more urgent guest.
     #[inline]
     #[must_use]
     pub fn preemption_pending(&self) -> bool {
         self.dispatcher().is_some() && cpu::is_interrupt_pending()
     }
 
-    /// What runs on this core in place of a virtual machine, if something does.
+    /// The core task of this core, if it has one.
     pub(crate) fn core_task(&self) -> Option<&'static dyn CoreTask> {
         let mut core_tasks = registry::core_tasks().iter().copied();
         core_tasks.find(|core_task| core_task.runs_on(self.cpu))

@@ -1,8 +1,8 @@
-//! What happens on a core, recorded for a timeline.
+//! Trace of a core.
 //!
-//! With MORTISE_TRACE each core writes events into a ring (`core_trace`), which
-//! `./tenon run --trace FILE` turns into a timeline beside those of Tenon: the counter is the same
-//! for all, as `CNTVOFF_EL2` is zero. Without it, a constant of the link, no instruction is left.
+//! With MORTISE_TRACE each core writes events into a ring (`core_trace`), which `./tenon run
+//! --trace FILE` turns into a timeline together with the traces of Tenon: all use the same counter,
+//! as `CNTVOFF_EL2` is zero. Without it, a constant of the link, no instruction is left.
 
 use super::{topology::Core, vm::Vm};
 use core::fmt::Write;
@@ -13,7 +13,7 @@ use mortise_vcpu::Cause;
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `image!` defines it with this type, and nothing writes it.
+    // SAFETY: `image!` defines it with this type, and it is never written.
     safe static MORTISE_TRACE: bool;
 }
 
@@ -26,17 +26,17 @@ pub(crate) fn recorded() -> bool {
     return false;
 }
 
-/// The subject that stands for a virtual CPU.
+/// Trace subject of a vCPU.
 const fn subject(vm: &Vm, vcpu: usize) -> u64 {
     (vm.index as u64 + 1) << 8 | vcpu as u64
 }
 
-/// The class of the exception in `ESR_EL2` (Arm ARM, D19.2.37).
+/// Shift of the exception class in `ESR_EL2` (Arm ARM, D19.2.37).
 const CLASS: u32 = 26;
 
-/// What a core records. Each is called on that core, with every interrupt masked.
+/// Events of a core. All methods are called on that core, with interrupts masked.
 impl Core {
-    /// Begins its trace.
+    /// Starts the core's trace.
     pub(crate) fn start_trace(&self) {
         if recorded()
             && let Some(ring) = self.machine.rings.get(self.cpu)
@@ -49,12 +49,12 @@ impl Core {
         }
     }
 
-    /// The subject that stands for nobody's having this core.
+    /// Trace subject of the idle core.
     const fn nobody(&self) -> u64 {
         self.cpu as u64 + 1
     }
 
-    /// Records an event about a number.
+    /// Records an event with a number.
     #[inline(always)]
     pub fn record(&self, event: Event, number: u64) {
         if recorded() {
@@ -62,13 +62,13 @@ impl Core {
         }
     }
 
-    /// Records an event about a virtual CPU.
+    /// Records an event with a vCPU as its subject.
     #[inline(always)]
     pub fn record_vcpu(&self, event: Event, vm: &Vm, vcpu: usize) {
         self.record(event, subject(vm, vcpu));
     }
 
-    /// Records who has the core from here on, if it is another one: a virtual CPU or nobody.
+    /// Records which vCPU runs on the core from now on, or that the core is idle, if that changes.
     #[inline(always)]
     pub fn record_run(&self, sitter: Option<(&Vm, usize)>) {
         if recorded() {
@@ -79,7 +79,7 @@ impl Core {
         }
     }
 
-    /// Records why a guest comes to Mortise.
+    /// Records the cause of an exit.
     #[inline(always)]
     pub fn record_exit(&self, cause: Cause) {
         if recorded() {
@@ -92,7 +92,7 @@ impl Core {
         }
     }
 
-    /// Records whose guest goes on.
+    /// Records the entry of the current guest.
     #[inline(always)]
     pub fn record_return(&self) {
         if recorded()
@@ -103,7 +103,7 @@ impl Core {
         }
     }
 
-    /// Records that an interrupt stands before the virtual CPU in the registers.
+    /// Records that an interrupt is listed for the current vCPU.
     #[inline(always)]
     pub(crate) fn record_injection(&self, intid: u32) {
         if recorded()
@@ -113,11 +113,11 @@ impl Core {
         }
     }
 
-    /// Names a virtual CPU of this core in its trace.
+    /// Names a vCPU of this core in its trace.
     pub fn name_in_trace(&self, vm: &Vm, vcpu: usize) {
         if recorded() {
             let mut name = heapless::String::<40>::new();
-            // A name that is cut is a name.
+            // A truncated name is acceptable.
             let _ = match vm.vcpus() {
                 1 => name.write_str(vm.name().as_str()),
                 _ => write!(name, "{} {vcpu}", vm.name()),
@@ -128,7 +128,7 @@ impl Core {
 }
 
 impl Vm {
-    /// Records that it is in another state, on the core that made it so.
+    /// Records a new state of the VM, on the core that sets it.
     #[inline(always)]
     pub(crate) fn record_state(&self, state: State) {
         if recorded() {

@@ -1,4 +1,4 @@
-//! One virtual machine.
+//! Record of a VM.
 
 use super::{
     description::Description,
@@ -24,77 +24,78 @@ use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
 
-/// Its run ends: vCPUs rest at the end of their exits.
+/// Order: the run ends, and vCPUs stop at the end of their exits.
 pub(crate) const ENDING: u8 = 1;
 
-/// Its vCPUs stay off their cores.
+/// Order: vCPUs stay off their cores.
 pub(crate) const HELD: u8 = 1 << 1;
 
-/// What they did is not needed any more.
+/// Order: the contexts of the vCPUs are discarded.
 pub(crate) const DISCARDED: u8 = 1 << 2;
 
-/// Its vCPUs stop where they are.
+/// Order: vCPUs are suspended.
 pub(crate) const SUSPENDED: u8 = 1 << 3;
 
-/// A virtual machine and all that Mortise keeps for it.
+/// A VM, with all state that Mortise keeps for it.
 pub struct Vm {
-    /// Its place in the manifest.
+    /// Index of the VM in the manifest.
     pub(crate) index: usize,
-    /// What the manifest, or who made it, says of it.
+    /// Description of the VM, from the manifest or its manager.
     pub(crate) description: &'static Description,
-    /// Its memory, as it sees it.
+    /// Stage 2 translation of the VM.
     pub(crate) stage2: Stage2,
-    /// The frames of Mortise's that are tables of that, for its cores alone.
+    /// Page frames of that translation's tables, which only the VM's cores map.
     pub(crate) tables: Range<usize>,
-    /// The place it has, if it was made at run time.
+    /// VM slot of an instance.
     pub(crate) slot: Option<&'static Slot>,
-    /// Its status page.
+    /// Status page.
     pub(crate) status: StatusWriter<'static>,
-    /// Power states of its vCPUs, and how its run ends.
+    /// Power states of the vCPUs, and how the run ends.
     pub(crate) power: TicketLock<Power>,
-    /// Its interrupt controller.
+    /// Virtual or mediated interrupt controller.
     pub(crate) interrupts: Interrupts,
-    /// Its virtual serial port.
+    /// Virtual PL011.
     pub(crate) serial: TicketLock<Pl011>,
-    /// Its log ring, if it has one instead of a serial port.
+    /// Log ring of a VM without a virtual PL011.
     pub(crate) log: TicketLock<Option<Consumer<'static>>>,
-    /// Why one of its vCPUs cannot go on, as long as it is not told.
+    /// Fault of a vCPU that is not reported yet.
     pub(crate) fault: TicketLock<Option<FaultReport>>,
-    /// Whether it must call for the ring to be emptied.
+    /// Whether the VM must make a hypercall to have its log ring emptied.
     pub(crate) kick: bool,
-    /// What its vCPUs are told, for exits to see without the lock: [`ENDING`], [`HELD`],
-    /// [`DISCARDED`], [`SUSPENDED`].
+    /// Orders to the vCPUs, which exits read without a lock: [`ENDING`], [`HELD`], [`DISCARDED`],
+    /// [`SUSPENDED`].
     pub(crate) orders: AtomicU8,
-    /// What was denied it: hypercalls of any of its vCPUs, and accesses of its devices.
+    /// Denied hypercalls and device accesses.
     pub(crate) denied: AtomicU64,
-    /// The vCPUs that are off their cores, while it is held, one bit each.
+    /// While the VM is held, the vCPUs that are off their cores, one bit each.
     pub(crate) away: AtomicU32,
-    /// The vCPUs that some core is yet to [summon](Machine::kick_vcpus), one bit each.
+    /// vCPUs to which some core is to send an IPI, one bit each.
     pub(crate) owed: AtomicU32,
-    /// What its suspensions took.
+    /// Time that suspensions took.
     pub(crate) suspension: Suspension,
-    /// Its cores that are to come to rest.
+    /// Cores that do not return to EL2.
     pub(crate) lost_cores: LostCores,
-    /// How far its leader is with what is between two runs.
+    /// Progress of the work between two runs.
     pub(crate) restart: RestartSequence,
-    /// For each vCPU, the list register with which its timer is injected, zero if that is to
-    /// be by [`VirtualGic::inject_hardware`].
+    /// For each vCPU, the list register value that injects its virtual timer's interrupt; zero if
+    /// [`VirtualGic::inject_hardware`] is to inject it.
     pub(crate) timer_templates: [AtomicU64; limits::VCPUS],
-    /// Whether it has run before.
+    /// Whether the VM has run before.
     pub(crate) started: AtomicBool,
-    /// Whether it counts among those that have not ended.
+    /// Whether the VM is counted as one that has not ended.
     pub(crate) alive: AtomicBool,
 }
 
 impl Vm {
-    /// What the manifest, or who made it, says of it.
+    /// Description of the VM, from the manifest or its manager.
     #[inline]
     #[must_use]
     pub fn description(&self) -> &core_manifest::Vm {
         self.description.get()
     }
 
-    /// The place it has, if it was made at run time: by a extension, without which there is none.
+    /// VM slot of an instance. Slots are made by VM extensions; without any the result is a
+    /// constant.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
         match options::orders_are_given() {
@@ -103,22 +104,23 @@ impl Vm {
         }
     }
 
-    /// Whether its interrupts come through Mortise.
+    /// Whether the VM's interrupts are taken to EL2.
     pub(crate) fn is_shared(&self) -> bool {
         options::virtual_devices() && self.description().interrupt_mode == InterruptMode::Shared
     }
 
-    /// Whether it has a serial port of Mortise's.
+    /// Whether the VM has a virtual PL011.
     pub(crate) fn has_serial(&self) -> bool {
         options::virtual_devices() && self.description().console == Console::Pl011
     }
 
-    /// Whether it writes to a log ring.
+    /// Whether the VM has a log ring.
     pub(crate) fn has_log(&self) -> bool {
         options::log_rings() && matches!(self.description().console, Console::Ring(_))
     }
 
-    /// The core that vCPU `vcpu` is pinned to; beyond the last one, the first.
+    /// The core that vCPU `vcpu` is pinned to; for an index beyond the last vCPU, that of the
+    /// first.
     pub(crate) fn cpu(&self, vcpu: usize) -> usize {
         let cpus = &self.description().cpus;
         cpus.get(vcpu)
@@ -134,12 +136,12 @@ impl Vm {
             .position(|&own| usize::from(own) == cpu)
     }
 
-    /// Number of its vCPUs.
+    /// Number of vCPUs.
     pub(crate) fn vcpus(&self) -> usize {
         self.description().cpus.len()
     }
 
-    /// The traps that hold its vCPUs.
+    /// Trap configuration of the vCPUs.
     pub(crate) fn traps(&self) -> Traps {
         Traps {
             interrupts: match self.description().interrupt_mode {
@@ -155,43 +157,44 @@ impl Vm {
         }
     }
 
-    /// Whether its vCPUs are to rest at the end of their exits.
+    /// Whether the vCPUs are to stop at the end of their exits.
     pub(crate) fn is_ending(&self) -> bool {
         self.orders() & ENDING != 0
     }
 
-    /// Whether its vCPUs may go on at the end of their exits.
+    /// Whether the vCPUs may continue at the end of their exits.
     #[inline]
     #[must_use]
     pub fn may_run(&self) -> bool {
         self.orders() == 0
     }
 
-    /// What its vCPUs are told.
+    /// Orders to the vCPUs.
     #[inline]
     pub(crate) fn orders(&self) -> u8 {
         self.orders.load(Ordering::Acquire)
     }
 
-    /// The counters of a vCPU's exits.
+    /// Exit counters of a vCPU.
     #[must_use]
     pub fn exits(&self, vcpu: usize) -> Option<core_statistics::ExitCount<'static>> {
         self.status.exits(vcpu)
     }
 
-    /// How it shares its cores.
+    /// Scheduling parameters.
     #[must_use]
     pub fn schedule(&self) -> &core_manifest::Schedule {
         &self.description().schedule
     }
 
-    /// `VTTBR_EL2` of its vCPUs: the root of its stage 2, and a VMID that is its alone.
+    /// `VTTBR_EL2` of the vCPUs: root of stage 2, and the VM's VMID.
     #[must_use]
     pub fn vttbr(&self) -> u64 {
         (self.index as u64 + 1) << 48 | self.stage2.root() as u64
     }
 
-    /// The list register with which the timer of a vCPU is injected, zero if by other means.
+    /// List register value that injects a vCPU's virtual timer interrupt; zero if it is injected by
+    /// other means.
     #[inline]
     #[must_use]
     pub fn timer_template(&self, vcpu: usize) -> u64 {
@@ -199,20 +202,20 @@ impl Vm {
         template.map_or(0, |template| template.load(Ordering::Acquire))
     }
 
-    /// Where that stands.
+    /// Location of that value.
     #[must_use]
     pub fn timer_template_of(&self, vcpu: usize) -> Option<&AtomicU64> {
         self.timer_templates.get(vcpu)
     }
 
-    /// Sets that.
+    /// Sets that value.
     pub(crate) fn set_timer_template(&self, vcpu: usize, value: u64) {
         if let Some(template) = self.timer_templates.get(vcpu) {
             template.store(value, Ordering::Release);
         }
     }
 
-    /// Begins the life of another one in a place: nothing is left of the last one's.
+    /// Resets the state of a VM slot for a new instance.
     pub(crate) fn begin_life(&self) {
         self.orders.store(0, Ordering::Release);
         self.started.store(false, Ordering::Relaxed);
@@ -223,8 +226,8 @@ impl Vm {
         *self.log.lock() = open_ring(self.description(), false);
     }
 
-    /// Whether its vCPUs are to stay off their cores. What its memory is missing then may be
-    /// there when they go on.
+    /// Whether the vCPUs must stay off their cores. Memory that a faulting access misses then may
+    /// be mapped when they run again.
     #[must_use]
     pub fn is_descheduled(&self) -> bool {
         let orders = self.orders();
@@ -232,7 +235,7 @@ impl Vm {
             && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
     }
 
-    /// Whether a guest that runs has to wait: what it did is needed still.
+    /// Whether a running guest must wait and its context is kept.
     pub(crate) fn has_to_wait(&self) -> bool {
         let orders = self.orders();
         options::orders_are_given()
@@ -240,7 +243,7 @@ impl Vm {
             && orders & (DISCARDED | ENDING) == 0
     }
 
-    /// Notes that a vCPU is off its core.
+    /// Records that a vCPU is off its core.
     pub(crate) fn mark_off_core(&self, vcpu: usize, now: u64) {
         self.away.fetch_or(1 << vcpu, Ordering::AcqRel);
         if self.orders() & SUSPENDED != 0 {
@@ -248,31 +251,31 @@ impl Vm {
         }
     }
 
-    /// Its place among the virtual machines.
+    /// Index of the VM.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Bytes of its own memory.
+    /// Bytes of the VM's memory.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         let memory = self.description().memory();
         memory.map(|range| range.physical.size()).sum()
     }
 
-    /// Its name.
+    /// Name of the VM.
     #[must_use]
     pub fn name(&self) -> &Name {
         &self.description().name
     }
 
-    /// Gives it an interrupt that no hardware has, before it first runs. A direct one has all
-    /// software-generated interrupts already, and can have no other.
+    /// Adds a software-raised virtual interrupt, before the VM first runs. A VM with direct
+    /// interrupts has all SGIs already and can have no other.
     ///
     /// # Errors
     ///
-    /// If it cannot have this one.
+    /// If the INTID is taken, or cannot be virtual.
     pub fn add_interrupt(&self, intid: u32) -> Result<(), &'static str> {
         match self.interrupts.shared() {
             Some(gic) => gic
@@ -284,12 +287,13 @@ impl Vm {
         }
     }
 
-    /// All its vCPUs.
+    /// All vCPUs.
     pub(crate) fn all_vcpus(&self) -> VcpuSet {
         VcpuSet::from_bits((1 << self.vcpus()) - 1)
     }
 
-    /// Lets somebody look at its virtual interrupt controller, if it has one. With its lock held.
+    /// Calls `look` with the VM's virtual GIC, whose lock is held meanwhile; nothing without a
+    /// virtual GIC.
     pub fn inspect_vgic<R>(
         &self,
         look: impl FnOnce(&VirtualGic<{ limits::VCPUS }, SPI_ROWS>) -> R,
@@ -301,20 +305,20 @@ impl Vm {
         options::other_irqchip() && self.has_serial()
     }
 
-    /// Takes down that so much was denied it: hypercalls, or accesses of its devices.
+    /// Counts denied hypercalls or device accesses, and writes the sum to the status page.
     #[cold]
     pub fn count_denied(&self, more: u64) {
         let count = self.denied.fetch_add(more, Ordering::Relaxed) + more;
         self.status.set_denied(count);
     }
 
-    /// Whether it can reach memory at `start`.
+    /// Whether the VM maps memory of this range.
     pub(crate) fn reaches(&self, start: usize, size: usize) -> bool {
         reaches(self.description(), start, size)
     }
 }
 
-/// Whether the virtual machine can reach memory at `start`.
+/// Whether a VM of this description maps memory of this range.
 pub(crate) fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool {
     PhysicalRange::new(start as u64, size as u64).is_none_or(|range| {
         vm.mappings
@@ -323,5 +327,5 @@ pub(crate) fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool
     })
 }
 
-/// The software-generated interrupts, INTID 0 to 15.
+/// Number of SGIs, INTID 0 to 15.
 const SGIS: u32 = 16;
