@@ -1,8 +1,8 @@
-//! From the first Rust instruction to running cores.
+//! Boot: from the first Rust instruction to running cores.
 //!
-//! The first core reads the manifest, makes the virtual machines, starts the
-//! other cores that have one, and joins them. Until a core activates its own map
-//! it runs on the early table, which maps all of RAM.
+//! The boot core parses the manifest, makes the VMs, starts the other cores that have one, and
+//! joins them. Until a core activates its own map it runs on the early table, which maps all of
+//! RAM.
 
 pub(crate) mod iommu;
 pub(crate) mod maps;
@@ -29,7 +29,7 @@ use iommu::open_iommu;
 use maps::{adopt_map, give_map};
 use vms::new_vm;
 
-/// What the first core does.
+/// Entry of the boot core.
 pub fn primary(machine: &'static Machine) -> ! {
     machine.start_time.call_once(|| machine.now());
     if let Some(core) = machine.cores.first() {
@@ -47,7 +47,7 @@ pub fn primary(machine: &'static Machine) -> ! {
     }
 }
 
-/// Divides the machine as the manifest says.
+/// Partitions the machine as the manifest states.
 fn partition(
     machine: &'static Machine,
     system: &'static System<'static>,
@@ -72,7 +72,7 @@ fn partition(
         if let Err(why) = check(machine, description) {
             stop(format_args!("{name}: {why}"));
         }
-        // Made where it stays, as its record is what the stack would have to hold most of.
+        // Constructed in place: on the stack, the record would be the largest item.
         match slot.try_call_once(|| new_vm(index, description, machine, kick)) {
             Ok(vm) => vm.route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
@@ -93,7 +93,7 @@ fn partition(
     }
     let made = machine.next_frame();
     for extension in registry::vm_extensions() {
-        // What they parse is large, and no page guards the stack yet.
+        // What extensions parse is large, and no guard page protects the stack yet.
         let stacks = (machine.stacks)();
         stacks.mark();
         if let Err(why) = extension.init(machine, system, manifest) {
@@ -108,13 +108,13 @@ fn partition(
             stop(format_args!("{why}"));
         }
     }
-    // This core, which serves Mortise at least, and those that have a guest. None is started before
-    // there are frames enough for all of them.
+    // The boot core, which serves Mortise at least, and the cores with a guest. None is started
+    // before there are page frames for all of them.
     let used = || {
         let cores = machine.cores.iter();
         cores.filter(|core| core.cpu == 0 || core.is_used())
     };
-    // What no virtual machine of the manifest has: places for those made later, which any manager fills.
+    // Frames that no VM of the manifest owns: VM slots, which any manager fills.
     let common = made..machine.next_frame();
     for core in used() {
         if let Err(error) = give_map(core, &common) {
@@ -130,7 +130,7 @@ fn partition(
     }
 }
 
-/// Makes the shared half of the interrupt controller ready.
+/// Initialises the distributor.
 fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static str> {
     if let Some(chip) = registry::irqchip() {
         chip.init(&machine.board.gic());
@@ -144,7 +144,7 @@ fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static s
     }
 }
 
-/// Gives a core to the virtual CPU that has it, or to all that share it.
+/// Assigns a core to the vCPU that is pinned to it, or to the scheduler of those that share it.
 fn seat(core: &'static Core) -> Result<(), &'static str> {
     let machine = core.machine;
     let own = || {
@@ -174,7 +174,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Checks what only the image knows: which cores it has, and where it lies.
+/// Checks what depends on the image: its cores, and its location.
 fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> {
     if vm
         .cpus
@@ -200,7 +200,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     }
     let board = &machine.board;
     let (frames, size) = board.core_frames();
-    // Whom Mortise has no console for may have the serial port itself.
+    // A VM without a console of Mortise may own the UART.
     let serial = reaches(vm, board.uart_base, board.uart_size)
         || vm
             .interrupts
@@ -215,7 +215,7 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// Turns another core on.
+/// Starts another core.
 fn start(core: &'static Core) {
     let context = core.start.call_once(|| SecondaryStart {
         stack: core.stack_top(),
@@ -223,8 +223,7 @@ fn start(core: &'static Core) {
     });
     let affinity = core.machine.board.affinity(core.cpu);
     let context = core::ptr::from_ref(context) as u64;
-    // SAFETY: `secondary_start` expects exactly this context, which lives in a
-    // static.
+    // SAFETY: `secondary_start` expects exactly this context, which is in a static.
     let started =
         unsafe { firmware::cpu_on::<firmware::Smc>(affinity, secondary_start(), context) };
     if let Err(error) = started {
@@ -236,7 +235,7 @@ fn start(core: &'static Core) {
     }
 }
 
-/// Where a core that is turned on begins.
+/// Entry point of a core that is started.
 fn secondary_start() -> u64 {
     #[cfg(target_os = "none")]
     {
@@ -249,7 +248,7 @@ fn secondary_start() -> u64 {
     0
 }
 
-/// What every other core does.
+/// Entry of every other core.
 pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
     match machine.cores.get(cpu) {
         Some(core) => {
@@ -260,16 +259,16 @@ pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
     }
 }
 
-/// Gives this core its map and its guest.
+/// Activates this core's map and starts its guest.
 fn enter(core: &'static Core) -> ! {
     if !adopt_map(core) {
-        // Nobody has started it.
+        // Mortise has not started this core.
         hw_arch::cpu::park()
     }
     run(core)
 }
 
-/// What a panic of Mortise's own does: says where, and turns the machine off.
+/// Reports a panic of Mortise with its location, and powers the machine off.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
     console::output::last_words(
         Core::current().machine,
@@ -278,7 +277,7 @@ pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
     firmware::system_off::<firmware::Smc>()
 }
 
-/// Whether all of the image works with an interrupt controller that is no GICv3.
+/// Checks that the image works with an interrupt controller other than the GICv3.
 pub(crate) fn fits_irqchip(
     _machine: &Machine,
     system: &core_manifest::System<'_>,

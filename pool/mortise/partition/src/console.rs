@@ -1,12 +1,12 @@
-//! One serial line for all virtual machines.
+//! Console: one serial line for all VMs.
 //!
-//! A virtual machine with a virtual PL011 writes to the line as it goes. One in
-//! direct mode must not exit to write: it fills a [ring](crate::log_drain) in its memory.
+//! A VM with a virtual PL011 writes to the line directly. One with direct interrupts must not exit
+//! to write: it fills a [log ring](log_drain) in its memory.
 //!
-//! The line's lock is held for a byte at a time, and who writes on a core that is shared looks at
-//! its interrupts in between. So nobody waits for a line, whoever writes it: what Mortise has to
-//! say is kept in a few words ([`Machine::say`]) and put on the line in steps, on an unshared core
-//! at once and on a shared one when nobody more urgent wants it.
+//! The line's lock is held for one byte at a time, and on a shared core pending interrupts are
+//! checked in between, so that no core waits for the line. Reports of Mortise are stored as a text
+//! and its arguments ([`Machine::report`](crate::Machine::report)) and printed in steps: at once on
+//! a pinned core, and on a shared core when no urgent vCPU is ready.
 
 pub(crate) mod attach;
 pub(crate) mod deferred;

@@ -1,4 +1,4 @@
-//! Physical GIC on behalf of the virtual one.
+//! List registers, and the physical GIC behind a virtual one.
 
 pub(crate) mod list_registers;
 pub(crate) mod virtual_interface;

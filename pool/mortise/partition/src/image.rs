@@ -1,9 +1,9 @@
-//! The statics and entry points of an image.
+//! Statics and entry points of an image.
 
-/// Writes the statics of a Mortise image and its entry points.
+/// Defines the statics of a Mortise image and its entry points.
 ///
-/// `config` is the module of constants and `tables` that of registration tables
-/// which the generator writes. Called once, in the generated crate.
+/// `config` is the module of constants, and `tables` the module of registration tables that the
+/// generator writes. Called once, in the generated crate.
 #[macro_export]
 macro_rules! image {
     (config: $($config:ident)::+, tables: $($tables:ident)::+ $(,)?) => {
@@ -19,7 +19,7 @@ macro_rules! image {
             mortise_board::CPUS
         };
 
-        /// Map until each core has its own; read by the entry code.
+        /// Early translation table, until each core has its own map; read by the entry code.
         #[unsafe(no_mangle)]
         static MORTISE_EARLY_TABLE: $crate::deps::hw_arch::entry::EarlyTable =
             $crate::deps::hw_arch::entry::EarlyTable::new::<$crate::deps::hw_arch::El2>(
@@ -27,7 +27,7 @@ macro_rules! image {
                 mortise_board::RAM_BASE + mortise_board::RAM_SIZE,
             );
 
-        /// One stack per core, each over a page that is never mapped.
+        /// One stack per core, each above a guard page.
         #[unsafe(no_mangle)]
         #[unsafe(link_section = ".noinit")]
         static mut MORTISE_STACKS: [$crate::Stack<MORTISE_STACK>; MORTISE_CPUS] =
@@ -54,7 +54,7 @@ macro_rules! image {
             MORTISE_FRAME_COUNT,
             &'static $crate::deps::FrameRoom<MORTISE_FRAME_COUNT>,
         > = {
-            // SAFETY: nothing else names the room.
+            // SAFETY: nothing else refers to the frames' memory.
             unsafe { $crate::deps::FramePool::over(&MORTISE_FRAME_ROOM) }
         };
 
@@ -73,11 +73,11 @@ macro_rules! image {
         static MORTISE_VMS: [$crate::deps::Once<$crate::Vm>; mortise_config::MORTISE_VMS] =
             [const { $crate::deps::Once::new() }; mortise_config::MORTISE_VMS];
 
-        /// Whether events are recorded: a constant for the link.
+        /// Whether events are traced: a constant of the link.
         #[unsafe(no_mangle)]
         pub static MORTISE_TRACE: bool = mortise_config::MORTISE_TRACE;
 
-        /// What the libraries registered: a constant for the link.
+        /// Registrations of the libraries: a constant of the link.
         #[unsafe(no_mangle)]
         pub static MORTISE_REGISTRY: $crate::Registry = $crate::Registry {
             hypercalls: $($tables)::+::HYPERCALL,
@@ -103,7 +103,7 @@ macro_rules! image {
             log_rings: mortise_config::MORTISE_LOG_RINGS,
         };
 
-        // One per core, found by their name from outside; none without a trace.
+        // One ring per core, found by its symbol from outside; none without a trace.
         const MORTISE_RINGS: usize = MORTISE_CPUS * MORTISE_TRACE as usize;
         #[unsafe(no_mangle)]
         #[unsafe(link_section = ".noinit")]
@@ -112,7 +112,7 @@ macro_rules! image {
 
         static MORTISE_MACHINE: $crate::Machine = $crate::Machine::new();
 
-        /// What the machine is made of: a constant for the link.
+        /// Static resources of the machine: a constant of the link.
         #[unsafe(no_mangle)]
         pub static MORTISE_RESOURCES: $crate::Resources = $crate::Resources {
             board: $crate::Board {
@@ -163,7 +163,7 @@ macro_rules! image {
             other: mortise_other_level,
         }
 
-        // A core that does not start at EL2 cannot be divided.
+        // A core that does not start at EL2 cannot be partitioned.
         core::arch::global_asm!(
             ".section .text.other_level, \"ax\"",
             "mortise_other_level: wfi",
@@ -202,8 +202,8 @@ macro_rules! image {
             $crate::take_posted_irq()
         }
 
-        // What faulted may be the stack, of which nothing is needed any more: the report
-        // begins at its top. TPIDR_EL2 has the core's record since before the vectors.
+        // The stack itself may have faulted, and its content is not needed: the report starts at
+        // its top. TPIDR_EL2 holds the core's record since before the vectors are installed.
         core::arch::global_asm!(
             ".section .text.fault, \"ax\"",
             ".global mortise_fault",

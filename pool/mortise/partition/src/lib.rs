@@ -1,52 +1,30 @@
-//! Static partitions: mode 1 of Mortise.
+//! Partitioning hypervisor: mode 1 of Mortise.
 //!
-//! The manifest divides the machine: each virtual machine has cores, memory,
-//! devices and interrupts of its own, for as long as it runs. There is no
-//! scheduler, and a core's translation table holds nothing of another virtual
-//! machine's memory (TenonOS paper, 4.4.2, Figure 6).
+//! The manifest divides the machine: each VM has its own cores, memory, devices and interrupts for
+//! as long as it runs. There is no scheduler, and a core's translation table maps no memory of
+//! another VM (TenonOS paper, 4.4.2, Figure 6).
 //!
-//! | module | what it is about |
-//! |---|---|
-//! | `boot` | from the first Rust instruction to running cores |
-//! | `machine`, `board` | the cores and what they share; the board's constants |
-//! | `memory` | what each core maps; stage 2 |
-//! | `lead` | what is done between two runs: its end, its memory filled, in short steps |
-//! | `part` | long work in parts |
-//! | `vm` | one virtual machine: what Mortise keeps for it, and orders to it |
-//! | `backlog` | what one of those printed, for its manager |
-//! | `controller` | how its interrupts are controlled |
-//! | `description` | what is said of a virtual machine |
-//! | `loan` | cores that a virtual machine lends |
-//! | `orders` | what others have a virtual machine do |
-//! | `slot` | places for virtual machines that are made at run time |
-//! | `suspend` | virtual machines that run only while somebody wants them to |
-//! | `cores` | a core's life: start, rest, orders |
-//! | `ends` | the two ends of what a vCPU does there |
-//! | `dispatch` | cores that several virtual CPUs share: who shares them out |
-//! | `tenant` | what runs on cores that no virtual machine has |
-//! | `tables` | what the libraries of the image registered |
-//! | `service` | what such a dispatcher asks of its core |
-//! | `exits` | what a guest's exit leads to |
-//! | `notice` | interrupts that another core raises for one whose vCPU has it to itself |
-//! | `short` | short ways for those that a guest makes most, where it has a core to itself |
-//! | `fault` | why a guest cannot go on, told in steps |
-//! | `calls` | hypercalls and PSCI |
-//! | `devices`, `gic` | loads and stores that a device of Mortise's answers |
-//! | `interrupts` | interrupts that come to Mortise |
-//! | `irqchip` | interrupt controllers other than the GICv3 |
-//! | `iommu` | devices that read and write memory by themselves |
-//! | `console` | one serial line for all |
-//! | `drain` | the way there from log rings |
-//! | `alarms` | what is done by the clock |
-//! | `trace` | what happens on a core, recorded for a timeline |
-//! | `witness` | what checks what guests go on with, in test builds |
+//! | module | content | imports |
+//! |---|---|---|
+//! | [`machine`] | records of the machine, its cores and VMs; orders to VMs; the registry of
+//! libraries | |
+//! | [`gic`] | list registers and the physical GIC behind a virtual one | `machine` |
+//! | [`console`] | the serial line: output, input, log rings, deferred work | `gic` |
+//! | [`irq`] | interrupts that are taken to EL2 | `console` |
+//! | [`run`] | runs of a VM: start, restart, stop | `irq` |
+//! | [`trap`] | exits: hypercalls, system registers, device accesses | `run` |
+//! | [`boot`] | from the first Rust instruction to running cores | `run` |
+//! | [`image!`] | statics and entry points of an image | `boot`, `trap` |
 //!
-//! A guest is hostile. What comes from it is decoded in `mortise-vcpu` and
-//! answered here or in the library of the device; what it has no right to stops
-//! it, with a reason, or does not exist for it. Nothing it does panics Mortise.
+//! Each module imports only those above it. `machine` defines [`Core`], [`Vm`] and [`Machine`] with
+//! their inherent methods; the modules below it extend them by traits, such as [`VcpuLifecycle`].
 //!
-//! In *direct* mode a guest's interrupts and timer never come here: between its
-//! set-up and its end, its core executes no instruction of Mortise's.
+//! A guest is hostile. `mortise-vcpu` decodes its exits, and this crate or the library of a device
+//! answers them; an access without a right to it stops the VM with a reason, or behaves as if
+//! nothing were there. No guest can panic Mortise.
+//!
+//! With *direct* interrupts a guest's interrupts and timer are not taken to EL2: between its start
+//! and its end, its core executes no instruction of Mortise.
 //!
 //! The generated image crate calls [`image!`] with its constants and tables.
 #![cfg_attr(target_os = "none", no_std)]
@@ -55,7 +33,7 @@
     reason = "memory and registers of the machine are divided here"
 )]
 
-// What the compiler has bytes moved by.
+// Provides the functions by which the compiler moves bytes.
 use mortise_memcpy as _;
 
 mod boot;
@@ -98,7 +76,7 @@ pub use trap::{
     hypercalls::{CONSOLE, CONSOLE_KICK},
 };
 
-/// What the [`image!`] macro refers to, wherever the image crate stands.
+/// Names that the [`image!`] macro uses, independent of the image crate's dependencies.
 #[doc(hidden)]
 pub mod deps {
     pub use core_log::Level;

@@ -7,6 +7,7 @@ mod core_work;
 pub(crate) mod deferred_work;
 pub(crate) mod description;
 mod direct_sgi;
+pub(crate) mod drain;
 pub(crate) mod fatal;
 pub(crate) mod fault;
 mod hooks;

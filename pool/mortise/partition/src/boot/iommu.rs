@@ -1,9 +1,9 @@
-//! IOMMU, at boot.
+//! Initialisation of the IOMMU.
 
 use crate::machine::{Machine, priority::OWN_PRIORITY, registry};
 use hw_irqchip_gicv3::Trigger;
 
-/// Has devices kept from memory, if somebody has them.
+/// Initialises the IOMMU, if a VM owns PCI devices.
 #[inline(always)]
 pub(crate) fn open_iommu(machine: &'static Machine) -> Result<(), &'static str> {
     let Some(iommu) = registry::iommu() else {

@@ -1,13 +1,12 @@
-//! What each core maps.
+//! Stage 1 map of each core.
 //!
-//! Every core has a map of its own. It holds Mortise's code (read and execute),
-//! constants (read), variables, its own stack between two unmapped guard pages,
-//! the devices Mortise drives; of the virtual machines that run on it the translation
-//! tables, the registers of those that wait, the status page and the log ring; and what
-//! companions reach. Of other cores' virtual machines it has the records by which cores talk
-//! to each other and nothing of that: no stack, no table, no register, and a root only
-//! through a window while it is being withdrawn or given back. It has no guest memory but
-//! through a window while that is being filled.
+//! Every core has its own map. It holds Mortise's code (read and execute), constants (read),
+//! variables, the core's stack between two unmapped guard pages, and the devices that Mortise
+//! drives; of the VMs on this core, the translation tables, the contexts of descheduled vCPUs, the
+//! status page and the log ring; and what VM extensions need. Of other cores' VMs it has the
+//! records by which cores communicate: no stack, no table, no context, and a stage 2 root only
+//! through a window while its memory is withdrawn or restored. It has no guest memory except
+//! through a window while that is filled.
 
 use crate::machine::{
     Board, Core,
@@ -22,36 +21,36 @@ use core_paging::{Access, Error, GuestMap, KernelMap, Use};
 use hw_arch::{El2, layout};
 use mortise_transfer::Transfer;
 
-/// Has this core, which does not run its guest yet, a map of its own: with its tables, and the frames
-/// `common` as all cores have.
+/// Gives this core, which does not run its guest yet, its own map with its tables, and with the
+/// frames in `common`, as all cores have.
 pub(crate) fn give_map(core: &'static Core, common: &Range<usize>) -> Result<(), Error> {
     let mut own = core.map.lock();
     let mut start = core.machine.next_frame();
     let map = own.insert(core_map(core, common)?);
-    // To map them may take another one.
+    // To map the tables may allocate another one.
     while start < core.machine.next_frame() {
         let end = core.machine.next_frame();
         map.map(start, end - start, Use::Data)?;
         start = end;
     }
-    // SAFETY: the map stays in this record for good, and has all it will have.
+    // SAFETY: the map stays in this record permanently and is complete.
     let transfer = unsafe { Transfer::new(map, layout::image_start()) }?;
     core.transfer.call_once(|| transfer);
     Ok(())
 }
 
-/// Makes its map that of this core, which must be the running one; whether it has one.
+/// Activates the map of this core, which must be the executing one; returns whether it has one.
 pub(crate) fn adopt_map(core: &Core) -> bool {
     let map = core.map.lock();
     if let Some(map) = &*map {
-        // SAFETY: the map stays in this record for good, and holds what `memory::core_map` says, all
-        // of it where it was.
+        // SAFETY: the map stays in this record permanently and contains, at the same addresses, all
+        // memory that `core_map` lists.
         unsafe { map.activate() };
     }
     map.is_some()
 }
 
-/// Builds the map of `core`, which has the frames `common` as all cores have.
+/// Builds the map of `core`, with the frames in `common`, as all cores have.
 fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
@@ -110,7 +109,7 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
             map_range(&mut map, vm.description().status, Use::Data)?;
             map.map(vm.tables.start, vm.tables.len(), Use::Data)?;
             if colouring::frames(vm.index).is_some() {
-                // Not among Mortise's own, yet what is withdrawn is withdrawn there.
+                // The table is not in Mortise's own memory, but a withdrawal changes it.
                 map.map(vm.stage2.root(), PAGE, Use::Data)?;
             }
         }
@@ -141,7 +140,7 @@ fn map_range(map: &mut KernelMap<El2>, range: PhysicalRange, purpose: Use) -> Re
     })
 }
 
-/// Builds the stage 2 of a virtual machine.
+/// Builds the stage 2 translation of a VM.
 pub(crate) fn guest_map(
     frames: &'static dyn core_paging::Frames,
     description: &core_manifest::Vm,
@@ -150,7 +149,7 @@ pub(crate) fn guest_map(
     use core_manifest::MappingKind;
     let mut map = GuestMap::new(frames)?;
     if registry::irqchip().is_some() {
-        // The CPU interface of whichever core runs it, but for GICC_DIR, a page further.
+        // The CPU interface of the core that runs the VM, except GICC_DIR, which is a page further.
         map.map(board.gicc_base, board.gicc_base, PAGE, Access::Device)?;
     }
     for mapping in &description.mappings {
@@ -169,7 +168,7 @@ pub(crate) fn guest_map(
     Ok(map)
 }
 
-/// Maps what it takes to answer for the devices of who runs here first.
+/// Maps the registers and tables of the IOMMU, on the core of its owner's first vCPU.
 #[inline(always)]
 pub(crate) fn map_iommu(core: &Core, map: &mut KernelMap<El2>) -> Result<(), Error> {
     if registry::iommu().is_some()

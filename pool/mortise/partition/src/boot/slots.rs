@@ -1,4 +1,4 @@
-//! VM slots, made at boot.
+//! Construction of VM slots.
 
 use crate::machine::{
     Core, Machine, Vm,
@@ -25,13 +25,12 @@ use mortise_psci::Power;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
 
-/// Makes a place for virtual machines, whose status page and log ring are in `area` and whose vCPUs
-/// run on these cores, which it shares with others. At boot, when those of the manifest are made
-/// and have their cores.
+/// Makes a VM slot with its status page and log ring in `area`, and with vCPUs that share the cores
+/// `cpus`. Called at boot, when the VMs of the manifest exist and have their cores.
 ///
 /// # Errors
 ///
-/// Why there is none, in a few words.
+/// A reason in a few words.
 pub fn add_slot(
     machine: &'static Machine,
     area: PhysicalRange,
@@ -62,8 +61,8 @@ pub fn add_slot(
             .map_err(|_| "its slots are not whole pages")?;
     }
     let frame: *mut core_memory::Frame = machine.frames.take().ok_or(tables)?;
-    // SAFETY: the frame is this slot's for good, large and aligned enough; nobody else refers to
-    // it.
+    // SAFETY: the frame belongs to this slot permanently and is large and aligned enough, and
+    // nothing else refers to it.
     let slot: &'static Slot = unsafe { (*frame.cast::<MaybeUninit<Slot>>()).write(slot) };
     let vm = vacant(index, slot, &slot.description, machine)?;
     let vm = place.call_once(|| vm);
@@ -77,7 +76,7 @@ pub fn add_slot(
     Ok(vm)
 }
 
-/// Shares this core, which does not run yet, out among who lives in slots and who has it.
+/// Makes this core, which is not on yet, a shared core for instances and the vCPU that it has.
 fn share_also(core: &'static Core) -> Result<(), &'static str> {
     let Some(dispatcher) = registry::dispatcher() else {
         return Err("nothing in the image shares cores out");
@@ -98,7 +97,7 @@ fn share_also(core: &'static Core) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The description of nobody, in a place of these status page and log ring.
+/// Description of a vacant slot with this status page and log ring.
 fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm, &'static str> {
     let part = |at: usize, size: usize| {
         PhysicalRange::new(area.start() + at as u64, size as u64).filter(|part| area.contains(part))
@@ -132,7 +131,7 @@ fn vacant_description(area: PhysicalRange) -> Result<core_manifest::Vm, &'static
     })
 }
 
-/// Nobody, in a place for virtual machines that are made at run time.
+/// The VM of a vacant slot.
 pub(crate) fn vacant(
     index: usize,
     slot: &'static Slot,

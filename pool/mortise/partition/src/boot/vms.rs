@@ -1,4 +1,4 @@
-//! VMs of the manifest, made at boot.
+//! Construction of the manifest's VMs.
 
 use super::maps::guest_map;
 use crate::machine::{
@@ -18,8 +18,8 @@ use core_sync::TicketLock;
 use mortise_psci::Power;
 use mortise_vdev_pl011::Pl011;
 
-/// Virtual machine `index` as `description` has it. With `kick` it must call
-/// for its log to be emptied.
+/// The VM with index `index` and this description. With `kick` it must make a hypercall to have its
+/// log ring emptied.
 pub(crate) fn new_vm(
     index: usize,
     description: &'static core_manifest::Vm,
@@ -31,8 +31,8 @@ pub(crate) fn new_vm(
     let map = guest_map(frames, description, &machine.board)?;
     let stage2 = Stage2::Fixed(map);
     let page = description.status;
-    // SAFETY: the early table maps all of RAM; the manifest's parser has
-    // checked that the page is nobody else's, and guests map it read-only.
+    // SAFETY: the early table maps all of RAM; the parser of the manifest has checked that no other
+    // owner has the page, and guests map it read-only.
     let area = unsafe { Area::from_raw(page.start() as *mut u8, page.size() as usize) };
     let vcpus = description.cpus.len();
     let restarts = match description.on_fault {

@@ -1,15 +1,15 @@
-//! Interrupts of the console on its core.
+//! Interrupts of the console, on its core.
 
 use super::{input::listen, log_drain::drain_rings};
 use crate::machine::{Core, Machine, Vm, periodic::PeriodicWork};
 use core_manifest::Console as Kind;
 
-/// Rings are emptied a hundred times a second.
+/// Log rings are emptied a hundred times per second.
 static DRAIN: PeriodicWork<&'static Machine> = PeriodicWork::new(10_000_000, drain_rings);
 
-/// Prepares the console's own interrupts on its core.
+/// Enables the console's interrupts on its core.
 pub(crate) fn attach(core: &'static Core) {
-    // Who has no console of Mortise's has the port itself, and hears what is typed.
+    // A VM without a console of Mortise owns the UART and receives its input.
     let mut vms = core.machine.residents();
     if vms.all(|vm| vm.description().console != Kind::None) {
         listen(core.machine);

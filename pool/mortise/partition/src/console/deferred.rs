@@ -4,12 +4,12 @@ use super::{input::take_typed, output, serial_irq::settle_lines};
 use crate::machine::{Core, deferred_work::ASKED, report::flush};
 use core_manifest::Name;
 
-/// Console of a core.
+/// Console access of a core.
 pub trait ConsoleAccess {
-    /// Does a step of the chores: until `stop` says so, which it is asked between two pieces of it.
+    /// Does deferred work until `stop` returns true, which is called between two steps.
     fn run_deferred_work(&'static self, stop: &dyn Fn() -> bool);
 
-    /// Puts a byte of tenant number `writer` on the line; returns when it is there.
+    /// Prints a byte of core task number `writer`; returns when it is on the line.
     fn put(&'static self, writer: usize, name: &str, byte: u8);
 }
 
@@ -22,7 +22,7 @@ impl ConsoleAccess for Core {
             self.typed.set(!take_typed(self.machine, stop));
             return;
         }
-        // What is due is not for everybody to wait for.
+        // Periodic work is deferred behind urgent vCPUs.
         let asked = self.deferred_work.kinds()[ASKED].replace(0) != 0;
         if !asked && !self.step_periodic_work(stop) {
             self.deferred_work.0.set([0; 4]);

@@ -8,8 +8,8 @@ use crate::machine::{
 };
 use mortise_console::Input;
 
-/// Takes the next byte out of the hardware; nothing if there is none, which interrupts then, or
-/// no room for it.
+/// Takes the next byte out of the UART. Returns nothing if there is none, and the next one
+/// interrupts, or if the VM has no room for it.
 fn hear(line: &mut Line, machine: &'static Machine) -> Option<Input> {
     let serial = line.serial.as_mut()?;
     let selected = line.console.selected();
@@ -19,8 +19,8 @@ fn hear(line: &mut Line, machine: &'static Machine) -> Option<Input> {
         serial.disable_receive_interrupt();
         return None;
     }
-    // Cleared before the last look, so that a byte that comes after it interrupts again,
-    // and not before the one in front of it, so that what is there still does.
+    // Cleared before the last look, so that a later byte interrupts again, and not before an
+    // earlier read, so that a byte that is there still interrupts.
     let byte = serial.read_byte().or_else(|| {
         serial.clear_receive_interrupt();
         serial.read_byte()
@@ -32,7 +32,7 @@ fn hear(line: &mut Line, machine: &'static Machine) -> Option<Input> {
     Some(line.console.input(byte, machine.residents().count()))
 }
 
-/// Has what is typed interrupt this core.
+/// Enables the UART's receive interrupt, routed to this core.
 pub(crate) fn listen(machine: &'static Machine) {
     let board = &machine.board;
     let distributor = board.distributor();
@@ -44,7 +44,7 @@ pub(crate) fn listen(machine: &'static Machine) {
     }
 }
 
-/// Has what is typed interrupt the virtual machine that has the board's serial interrupt, if one has.
+/// Enables the UART's receive interrupt for a VM that owns it, if there is one.
 pub(crate) fn listen_for_guest(machine: &'static Machine) {
     if machine.vms().any(Vm::has_serial_interrupt)
         && let Some(serial) = &mut machine.console.lock().serial
@@ -53,14 +53,14 @@ pub(crate) fn listen_for_guest(machine: &'static Machine) {
     }
 }
 
-/// Takes what was typed: at once, or, on a core that is shared, as a chore.
+/// Processes received input: at once, or on a shared core as deferred work.
 pub(crate) fn receive(core: &'static Core) {
     let machine = core.machine;
     if core.dispatcher().is_none() {
         take_typed(machine, &|| false);
         return;
     }
-    // Until all is taken.
+    // Until all input is processed.
     if let Some(serial) = &mut machine.console.lock().serial {
         serial.disable_receive_interrupt();
     }
@@ -68,8 +68,8 @@ pub(crate) fn receive(core: &'static Core) {
     core.deferred_work.request();
 }
 
-/// Takes what was typed until `stop` says so; whether that is all. What the virtual machine has no
-/// room for stays in the hardware, and with it the sender, until it has read some.
+/// Processes received input until `stop` returns true; returns whether none is left. Input for
+/// which the VM has no room stays in the UART, so that the sender waits until the VM reads.
 pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         let mut line = machine.console.lock();

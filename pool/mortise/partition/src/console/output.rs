@@ -10,7 +10,7 @@ use core_log::{Level, Sink};
 use core_manifest::Name;
 use hw_serial::Serial;
 
-/// Mortise's lines of before the guests run, and of when none does any more.
+/// Log of Mortise before guests run, and after the last one ended.
 struct OwnLines;
 
 impl Sink for OwnLines {
@@ -28,33 +28,32 @@ impl Sink for OwnLines {
     }
 }
 
-/// Opens the line and lets Mortise log on it.
+/// Opens the line and installs Mortise's log on it.
 pub(crate) fn open(machine: &'static Machine) {
     machine.console.lock().serial = wire(machine);
     core_log::install(&OwnLines, machine.board.log);
 }
 
-/// Sends what is typed to virtual machine `index` at first.
+/// Selects VM `index` for input.
 pub(crate) fn select(machine: &Machine, index: Option<usize>) {
     if let Some(index) = index {
         machine.console.lock().console.select(index);
     }
 }
 
-/// Writes a last line, even if whoever holds the line never gives it back.
+/// Prints a last line, even if another core holds the line's lock.
 pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
     mortise_console::last_message(machine.now(), text, &mut Wire(&mut wire(machine)));
 }
 
-/// The board's serial port.
+/// The board's UART.
 pub(crate) fn wire(machine: &Machine) -> Option<Serial> {
-    // SAFETY: the board description says where it is; every map of Mortise's has
-    // it as device memory, and no guest's has it.
+    // SAFETY: the board description states the address; every map of Mortise has it as device
+    // memory, and only a VM without a console of Mortise maps it.
     unsafe { Serial::open(machine.board.uart_base) }
 }
 
-/// Puts a byte that a virtual machine wrote on the line, unless `stop` says so before; whether it
-/// is there.
+/// Prints a byte of a VM unless `stop` returns true before; returns whether it is on the line.
 pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         if step(machine, vm, byte) {
@@ -64,12 +63,12 @@ pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> boo
     false
 }
 
-/// Does a step towards having a byte of a virtual machine on the line; whether it is.
+/// Does a step towards printing a byte of a VM; returns whether it is on the line.
 pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
     put(machine, vm.index, byte, vm.name())
 }
 
-/// The same for any writer, by its number.
+/// Does the same for any writer, by its number.
 pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bool {
     let mut guard = machine.console.lock();
     let Line {
@@ -79,7 +78,7 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bo
     console.put(writer, byte, wire, || (name, machine.now()))
 }
 
-/// Ends the line that a virtual machine has begun, if any, unless `stop` says so before; whether it
+/// Ends the line that a VM has begun, if any, unless `stop` returns true before; returns whether it
 /// is ended.
 pub(crate) fn finish(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
     let is_unfinished =

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::machine::{Core, Vm};
 
-/// Carries out an access to a virtual PL011. Nothing, and the guest is to make it again: on a
-/// core that is shared something came that goes first.
+/// Carries out an access to a virtual PL011. Returns nothing if the guest must repeat it after
+/// pending interrupts are taken.
 pub(crate) fn access(
     core: &'static Core,
     vm: &'static Vm,
@@ -20,7 +20,7 @@ pub(crate) fn access(
         return None;
     }
     if core.machine.console_core().is_none() {
-        // No interrupt says that something was typed: who looks at its port takes it from the line.
+        // No receive interrupt is enabled: an access to the PL011 polls the UART.
         receive(core);
     }
     let mut value = 0;
@@ -38,13 +38,13 @@ pub(crate) fn access(
     };
     if changed {
         match stop() {
-            // The register has done what it does once: the rest is a chore.
+            // The register access is complete and must not be repeated: the rest is deferred.
             true => owe_line(core, vm),
             false => set_line(core.machine, vm),
         }
     }
     if let Some(byte) = sent {
-        // A second time the register does what it did already.
+        // The guest repeats the access, which has no further effect on the PL011.
         if !write(core.machine, vm, byte, &stop) {
             return None;
         }

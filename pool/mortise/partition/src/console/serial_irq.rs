@@ -5,14 +5,13 @@ use crate::{
     machine::{Core, Machine, Vm},
 };
 
-/// Has it told of the level as a chore.
+/// Defers the update of the interrupt line.
 pub(crate) fn owe_line(core: &Core, vm: &Vm) {
     core.lines.set(core.lines.get() | 1 << vm.index);
     core.deferred_work.request();
 }
 
-/// Tells the virtual interrupt controllers of the levels that are owed them, until `stop` says so;
-/// whether that is all.
+/// Updates deferred interrupt lines until `stop` returns true; returns whether none is left.
 pub(crate) fn settle_lines(core: &Core, stop: &dyn Fn() -> bool) -> bool {
     loop {
         let owed = core.lines.get();
@@ -29,9 +28,8 @@ pub(crate) fn settle_lines(core: &Core, stop: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// Tells the virtual interrupt controller the level of the virtual PL011's line.
-/// The controller's lock covers the look at the level, so that of two cores the
-/// later one has the last word.
+/// Tells the virtual GIC the level of the virtual PL011's interrupt line. The level is read under
+/// the GIC's lock, so that of two cores the later one sets the final level.
 pub(crate) fn set_line(machine: &'static Machine, vm: &'static Vm) {
     if let Some(gic) = vm.interrupts.shared() {
         let mut gic = gic.lock();

@@ -11,11 +11,11 @@ pub(crate) mod hcr {
     pub const EOI_COUNT: u64 = 0x1f << EOI_COUNT_SHIFT;
 }
 
-/// Takes the virtual CPU interface of this core back to power-on: off, empty, no
-/// group enabled, and no priority passes until the guest sets its mask.
+/// Resets this core's virtual CPU interface to its state at power-on: disabled, empty, no group
+/// enabled, and no priority passes until the guest sets its mask.
 pub(crate) fn reset_virtual_interface() {
     ich_hcr_el2::write(0);
-    // Of an interface that is never turned on nothing is seen.
+    // An interface that is never enabled has no visible state.
     if options::virtual_devices() {
         clear_list_registers();
     }
@@ -25,13 +25,13 @@ pub(crate) fn reset_virtual_interface() {
     hw_arch::barrier::isb();
 }
 
-/// Turns the virtual CPU interface of this core on, with what stands in it.
+/// Enables this core's virtual CPU interface.
 pub(crate) fn open_virtual_interface() {
     ich_hcr_el2::write(ich_hcr_el2::read() | hcr::EN);
     hw_arch::barrier::isb();
 }
 
-/// Whether an interrupt waits in a list register of this core.
+/// Whether an interrupt is pending in a list register of this core.
 #[inline(never)]
 pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
     let mut listed = core.listed.get().registers();
@@ -45,8 +45,8 @@ pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
     false
 }
 
-/// Injects the virtual timer's interrupt, which is active in the physical controller, by its
-/// template, if there is one and its list register is free.
+/// Injects the virtual timer's interrupt, which is active in the physical GIC, by its template, if
+/// there is one and its list register is free.
 #[inline]
 pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
     let template = vm.timer_template(vcpu);

@@ -1,4 +1,4 @@
-//! Virtual CPU interface of a core: its list registers and `ICH_*` registers.
+//! Virtual CPU interface of a core: its `ICH_*` registers.
 
 use super::list_registers::*;
 use super::vm_interrupts::{VmInterrupts, refresh};
@@ -11,34 +11,34 @@ use mortise_vcpu::{ColdContext, Context, LrUsage, TimerIrq};
 
 /// Virtual CPU interface of a core.
 pub trait VirtualInterface {
-    /// Whether the guest in the registers has an interrupt to take.
+    /// Whether a list register of the current vCPU holds a pending interrupt.
     #[must_use]
     fn has_pending_list_register(&self) -> bool;
 
-    /// Brings the list registers of the virtual CPU in the registers up to date.
+    /// Refreshes the list registers of the current vCPU.
     fn refresh(&'static self, vm: &'static Vm, vcpu: usize);
 
-    /// Gives the virtual CPU in the registers an interrupt that was acknowledged for it; false, and
-    /// nothing is done, if something goes first.
+    /// Injects an acknowledged interrupt into the current vCPU; returns false, without effect, if
+    /// another interrupt must be taken first.
     #[must_use]
     fn inject(&'static self, vm: &'static Vm, vcpu: usize, intid: u32) -> bool;
 
-    /// Gives the virtual CPU in the registers the interrupt of its timer, which is due,
-    /// before the hardware can: it would be an exit. Not if it cannot be done at once.
+    /// Injects the interrupt of the current vCPU's timer, which has expired, before the hardware
+    /// signals it with an exit; not if that takes more than a register write.
     fn inject_timer(&'static self, vm: &'static Vm, vcpu: usize);
 
-    /// Takes the virtual CPU interface of the one in the registers into `context`, with what is `listed`
-    /// there, where that is [usual](LrUsage::is_fast_switch). The interrupt of its timer is not active in the
-    /// physical controller from here on.
+    /// Saves the virtual CPU interface into `context`, with the list registers in `listed`, for a
+    /// [fast switch](LrUsage::is_fast_switch). The timer's interrupt is not active in the physical
+    /// GIC after that.
     fn save_virtual_interface(&self, context: &Context, listed: LrUsage);
 
-    /// The same where it may be any.
+    /// Saves any state of the virtual CPU interface.
     fn save_virtual_interface_slow(&self, context: &Context, rare: &ColdContext);
 
-    /// Puts the virtual CPU interface of one that comes into the registers, with what is `listed` there,
-    /// where that is usual. The
-    /// interrupt of its timer, if that is due, is listed by its [template](Vm::timer_template) if
-    /// there is one and the list register for it is free, and made active.
+    /// Restores the virtual CPU interface of the next vCPU, with the list registers in `listed`,
+    /// for a fast switch. If its timer has expired, the interrupt is listed by its
+    /// [template](Vm::timer_template), if there is one and the list register is free, and
+    /// activated.
     fn restore_virtual_interface(
         &self,
         context: &Context,
@@ -46,7 +46,7 @@ pub trait VirtualInterface {
         template: &Cell<&AtomicU64>,
     );
 
-    /// The same where it may be any.
+    /// Restores any state of the virtual CPU interface.
     fn restore_virtual_interface_slow(
         &self,
         context: &Context,
@@ -58,7 +58,7 @@ pub trait VirtualInterface {
 impl VirtualInterface for Core {
     #[inline]
     fn has_pending_list_register(&self) -> bool {
-        // A list register that is empty by itself, as its interrupt has ended, needs no look.
+        // A list register that is empty because the interrupt has ended needs no check.
         let empty = hw_arch::registers::ich_elrsr_el2::read();
         u64::from(self.listed.get().registers()) & !empty != 0 && is_interrupt_listed(self)
     }
@@ -136,7 +136,7 @@ impl VirtualInterface for Core {
 
 #[inline(always)]
 fn take_first(core: &Core, context: &Context, listed: LrUsage) -> LrUsage {
-    // The guest's end of it frees its list register and deactivates it, at once.
+    // The guest's end of the interrupt frees its list register and deactivates it at once.
     if context.is_lr0_free() {
         return listed.with_timer_irq(TimerIrq::NotListed);
     }
@@ -144,7 +144,7 @@ fn take_first(core: &Core, context: &Context, listed: LrUsage) -> LrUsage {
     listed.with_timer_irq(TimerIrq::InOtherLr)
 }
 
-/// Ends the active state of the virtual timer's interrupt.
+/// Deactivates the virtual timer's interrupt.
 #[cold]
 #[inline(never)]
 fn deactivate_timer(core: &Core) -> TimerIrq {

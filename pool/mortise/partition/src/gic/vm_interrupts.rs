@@ -1,4 +1,4 @@
-//! The physical interrupt controller behind a virtual one.
+//! Physical GIC behind the virtual GIC of a VM.
 
 use super::list_registers::{clear_list_registers, hcr, list_registers};
 use crate::machine::{Core, Machine, Vm, interface::WakeReason};
@@ -7,19 +7,18 @@ use hw_arch::registers::{ich_hcr_el2, ich_lr};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
 use mortise_vgic::{ListRegister, Maintenance, PhysicalGic};
 
-/// Bits of several virtual machines can share a register that is written back as
-/// a whole.
+/// Lock for registers that are written as a whole and hold bits of several VMs.
 pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());
 
-/// This core's list registers, and the interrupts that `vm` owns.
+/// This core's list registers, and the physical interrupts that `vm` owns.
 pub(crate) struct VmInterrupts {
     pub machine: &'static Machine,
     pub vm: &'static Vm,
 }
 
 impl VmInterrupts {
-    /// Runs `private` on the redistributor of `vcpu`, or `shared` on the
-    /// distributor, whichever `intid` belongs to.
+    /// Calls `private` with the redistributor of `vcpu`, or `shared` with the distributor,
+    /// depending on `intid`.
     fn on<R>(
         &self,
         intid: u32,
@@ -35,8 +34,8 @@ impl VmInterrupts {
         }
     }
 
-    /// Whether a private interrupt of `vcpu` is only the guest's idea of it: a core that
-    /// several share has it enabled, at one priority, for whoever is there.
+    /// Whether a private interrupt of `vcpu` is virtual only: a shared core has it enabled, at one
+    /// priority, for its current vCPU.
     fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
         intid < FIRST_SPI && self.is_shared_core(self.vm.cpu(vcpu))
     }
@@ -86,7 +85,8 @@ impl PhysicalGic for VmInterrupts {
     fn kick(&mut self, vcpu: usize) {
         let core = Core::current();
         let here = core.dispatcher().is_some() && core.cpu == self.vm.cpu(vcpu);
-        // Who is in the registers hears of it on its way, without a doorbell if nothing goes first.
+        // The current vCPU is refreshed on its way to the guest, without a doorbell unless an
+        // interrupt is pending.
         if here && core.is_running(self.vm) && !core.preemption_pending() {
             self.defer_refresh();
         } else {
@@ -194,7 +194,7 @@ impl PhysicalGic for VmInterrupts {
     }
 }
 
-/// Brings this core's list registers up to date.
+/// Refreshes this core's list registers.
 pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Some(gic) = vm.interrupts.shared() {
         gic.lock().refresh_lrs(
@@ -207,7 +207,7 @@ pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     }
 }
 
-/// Does the same with one that no [template](Vm::timer_template) serves.
+/// Injects an acknowledged interrupt without a [template](Vm::timer_template).
 pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let mut physical = VmInterrupts {
         machine: core.machine,
@@ -219,8 +219,8 @@ pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32
 
 /// Virtual interrupts that software raises.
 pub trait RaiseInterrupt {
-    /// Raises an interrupt that [`add_interrupt`](Self::add_interrupt) gave it, unless its
-    /// interrupts are its own.
+    /// Raises an interrupt that [`Vm::add_interrupt`] added. Has no effect on a VM with direct
+    /// interrupts.
     fn raise(&'static self, machine: &'static Machine, intid: u32);
 }
 

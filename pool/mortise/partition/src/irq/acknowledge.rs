@@ -9,37 +9,39 @@ use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
 
-/// What an interrupt was that was taken.
+/// Outcome of an interrupt that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IrqOutcome {
-    /// The hypervisor timer's.
+    /// It was the hypervisor timer's.
     HypervisorTimer,
-    /// The timer's of the guest in the registers, who has it listed now.
+    /// It was the current vCPU's timer's, and is listed.
     TimerListed,
-    /// A device's, of the virtual machine with a number; it is active, and to be noted.
+    /// It is an SPI of a VM, acknowledged and to be passed on.
     Device {
-        /// That number.
+        /// Index of the VM.
         owner: usize,
-        /// The interrupt.
+        /// The SPI.
         intid: u32,
     },
-    /// Any other, with which all is done.
+    /// It was another one, and is handled.
     Handled,
 }
 
-/// Interrupts of a core, as its scheduler takes them.
+/// Interrupts of a core, for its scheduler.
 pub trait CoreInterrupts {
-    /// Takes one pending Group 1 interrupt. What came for others than the guest in the registers
-    /// is told the dispatcher.
+    /// Takes one pending Group 1 interrupt. The scheduler is told of interrupts for vCPUs other
+    /// than the current one.
     fn take_interrupt(&'static self) -> IrqOutcome;
 
-    /// Takes any other one.
+    /// Takes an acknowledged interrupt other than the hypervisor timer's.
     fn take(&'static self, intid: u32) -> IrqOutcome;
 
-    /// Does a step of what the doorbell, which is pending, is about: at the last it is taken.
+    /// Does one step of the work that the pending doorbell announces; the last step acknowledges
+    /// it.
     fn handle_doorbell(&'static self);
 
-    /// Takes what is pending on this core, which is lent and whose timer is stopped.
+    /// Takes the pending interrupts of this core, which is lent, while the borrower's timer is
+    /// stopped.
     fn serve_pending(&'static self);
 }
 
@@ -81,7 +83,7 @@ impl CoreInterrupts for Core {
     }
 }
 
-/// Lists the interrupt of the virtual timer, if that can be done at once.
+/// Lists the virtual timer's interrupt, if that takes no more than a register write.
 #[inline(never)]
 fn take_timer(core: &'static Core, intid: u32) -> bool {
     let Some((vm, vcpu)) = core.current_vcpu() else {

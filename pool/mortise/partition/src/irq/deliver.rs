@@ -1,9 +1,9 @@
-//! Interrupts that come to Mortise.
+//! Delivery of interrupts that are taken to EL2.
 //!
-//! Group 0 is the doorbell, on every core, and the SGI of [notices](crate::posted_irq). Group 1 comes here only on cores of
-//! shared virtual machines: Mortise's own (console, its timer, maintenance) and
-//! those that go on to a guest through a list register, at once or, on a core that
-//! several share, when the guest is on it.
+//! Group 0 holds the doorbell, on every core, and the SGI of [posted
+//! interrupts](crate::irq::posted). Group 1 is taken to EL2 only on cores of VMs with shared
+//! interrupts: Mortise's own interrupts (console, timer, maintenance), and those that a guest gets
+//! through a list register, at once or, on a shared core, when its vCPU is current.
 
 use super::{doorbell::doorbell, iommu::hears_iommu};
 use crate::{
@@ -18,14 +18,14 @@ use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
 use mortise_vcpu::TimerIrq;
 
-/// Takes one Group 1 interrupt of a core whose interrupts come here, with the virtual CPU
-/// whose guest is in its registers; false if there is none.
+/// Takes one Group 1 interrupt of a core with the vCPU that is current on it, if any; returns false
+/// if none is pending.
 pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
-    // Without, all of Group 1 is the virtual machines' own.
+    // Without virtual devices all of Group 1 belongs to VMs.
     options::virtual_devices() && taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
 }
 
-/// The same with what was acknowledged.
+/// Handles an interrupt that is acknowledged already.
 pub(crate) fn taken(
     core: &'static Core,
     occupant: Option<(&'static Vm, usize)>,
@@ -39,11 +39,11 @@ pub(crate) fn taken(
     is_one
 }
 
-/// Does what a Group 1 interrupt that was acknowledged asks for.
+/// Handles an acknowledged Group 1 interrupt.
 ///
-/// On a core that is shared a device's is noted only, whoever is in the registers, and listed
-/// later: something more urgent may be pending by then. The private ones are always those of who
-/// is in the registers: no other's timer counts.
+/// On a shared core an SPI is only passed to the scheduler, for the current vCPU too, and listed
+/// later: a more urgent interrupt may be pending by then. Private interrupts always belong to the
+/// current vCPU: no other timer counts.
 #[inline(never)]
 pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)>, intid: u32) {
     core.record(Event::Enter, intid.into());
@@ -60,7 +60,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         console::input::receive(core);
         cpu_interface::deactivate(intid);
     } else if hears_iommu(core, intid) {
-        // What it had to tell is told.
+        // The events are reported.
     } else if intid == board.maintenance {
         if let Some((vm, vcpu)) = occupant {
             refresh(core, vm, vcpu);
@@ -73,7 +73,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
             dispatcher.wake(core, vm, WakeReason::Listed);
         }
     } else {
-        // Nobody's: it must not stay active, nor come again.
+        // Without an owner it must not stay active, nor be signalled again.
         cpu_interface::deactivate(intid);
         if intid >= FIRST_SPI || core.dispatcher().is_none() {
             silence(core, intid);
@@ -82,8 +82,8 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
     core.record(Event::Leave, intid.into());
 }
 
-/// Gives an acknowledged interrupt to the virtual CPU whose guest is in the registers;
-/// false if it is not its VM's.
+/// Injects an acknowledged interrupt into the current vCPU; returns false if its VM does not own
+/// it.
 fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     if intid == core.machine.board.virtual_timer {
         if list_timer(core, vm, vcpu) {
@@ -95,7 +95,7 @@ fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool
     list(core, vm, vcpu, intid)
 }
 
-/// Turns off an interrupt that nobody owns.
+/// Disables an interrupt without an owner.
 fn silence(core: &Core, intid: u32) {
     let board = &core.machine.board;
     if intid < FIRST_SPI {
@@ -105,8 +105,8 @@ fn silence(core: &Core, intid: u32) {
     }
 }
 
-/// Takes everything pending on a core that rests. What comes for its guest waits
-/// in memory, as the list registers are emptied before the guest's next start.
+/// Takes all pending interrupts of an idle core. Interrupts for its guest wait in memory, as the
+/// list registers are saved before the guest's next start.
 #[inline(never)]
 pub(crate) fn serve_pending(core: &'static Core) {
     doorbell(core);
@@ -118,7 +118,7 @@ pub(crate) fn serve_pending(core: &'static Core) {
             machine: core.machine,
             vm,
         };
-        // Nobody waits here: it is done in one go.
+        // Nothing else runs on this core: one call saves all.
         let _done = gic.lock().save_lrs(vcpu, &mut physical);
     }
 }

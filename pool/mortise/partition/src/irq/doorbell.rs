@@ -6,8 +6,7 @@ use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 
-/// Takes the doorbell. What it is about stands in the VM's power states or in its
-/// virtual interrupt controller.
+/// Acknowledges the doorbell. What it announces is in the VM's power states or in its virtual GIC.
 pub(crate) fn doorbell(core: &'static Core) {
     if let Some(chip) = registry::irqchip() {
         return core.answer_by(chip);
@@ -20,8 +19,8 @@ pub(crate) fn doorbell(core: &'static Core) {
             cpu_interface::deactivate(intid);
         }
     }
-    // Acknowledging orders nothing by itself. A look at what it is about that came
-    // before would find nothing, and the doorbell would be spent.
+    // To acknowledge orders no accesses: a load of what the doorbell announces could be performed
+    // before it and find nothing, with the doorbell spent.
     hw_arch::barrier::dsb_sy();
     match core.dispatcher() {
         Some(_) => wake_pending_vms(core),
@@ -29,7 +28,7 @@ pub(crate) fn doorbell(core: &'static Core) {
     }
 }
 
-/// Tells the dispatcher of a shared core what other cores have to say.
+/// Passes what other cores announced to the scheduler of a shared core.
 pub(crate) fn wake_pending_vms(core: &'static Core) {
     if let Some(dispatcher) = core.dispatcher() {
         let mut pending_vms = core.pending_vms.swap(0, Ordering::Acquire);
@@ -43,9 +42,9 @@ pub(crate) fn wake_pending_vms(core: &'static Core) {
     }
 }
 
-/// Tells the dispatcher of a shared core what one of the other cores' mails says, or does one of the
-/// core's own [errands](Core::send_pending_ipi); false if there is none. For as long as there are, the
-/// doorbell stays pending.
+/// Passes one VM that another core announced to the scheduler of a shared core, or sends one of the
+/// core's own [deferred IPIs](Core::send_pending_ipi); returns false if there is none. As long as
+/// there are, the doorbell stays pending.
 pub(crate) fn wake_one_pending_vm(core: &'static Core) -> bool {
     let pending_vms = core.pending_vms.load(Ordering::Acquire);
     let first = pending_vms & pending_vms.wrapping_neg();

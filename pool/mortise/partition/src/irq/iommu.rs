@@ -2,8 +2,8 @@
 
 use crate::machine::{Core, registry};
 
-/// Takes the IOMMU's interrupt, if this one is; false if not. What is more than one interrupt may
-/// keep the owner from is for the next.
+/// Handles an interrupt of the IOMMU; returns false for any other one. Events that exceed one
+/// interrupt's bound are left for the next.
 #[inline(always)]
 pub(crate) fn hears_iommu(core: &'static Core, intid: u32) -> bool {
     let Some(iommu) = registry::iommu() else {

@@ -10,13 +10,13 @@ use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_psci::LEADER;
 use mortise_vcpu::{Cause, FrameCell};
 
-/// Exits of interrupts, as a core that one virtual CPU has to itself counts them.
+/// Exit counter of interrupts on a core with a pinned vCPU.
 pub(crate) const INTERRUPT: usize = ExitKind::Interrupt as usize;
 
-/// Raises what was left for the vCPU here, whose list registers are right then.
+/// Raises the posted interrupt for the pinned vCPU; its list registers are up to date after that.
 #[inline(always)]
 pub(crate) fn inject_posted_irq(core: &'static Core) {
-    // Without a extension nobody leaves anything.
+    // Only VM extensions post interrupts.
     if registry::vm_extensions().is_empty() {
         return;
     }
@@ -26,13 +26,13 @@ pub(crate) fn inject_posted_irq(core: &'static Core) {
     {
         let machine = core.machine;
         let mut physical = VmInterrupts { machine, vm };
-        // It is the first vCPU's core that is reached.
+        // Interrupts are posted to the first vCPU.
         gic.lock().pulse_local(LEADER, intid, &mut physical);
     }
 }
 
-/// Takes a notice, whose SGI is what this core would acknowledge: the short way, with x19 to x29 as
-/// they were. An order to the VM has its doorbell behind it.
+/// Takes the SGI of posted interrupts, which is pending: the fast path, with x19 to x29 unchanged.
+/// An order to the VM pends the doorbell, which is taken after that.
 #[inline]
 pub fn take_posted_irq() -> &'static FrameCell {
     let core = Core::current();
@@ -45,7 +45,7 @@ pub fn take_posted_irq() -> &'static FrameCell {
     cpu_interface::end(Group::Zero, intid);
     cpu_interface::deactivate(intid);
     core.check_exit(Cause::Fiq);
-    // Acknowledging orders nothing by itself.
+    // To acknowledge orders no accesses.
     hw_arch::barrier::dsb_sy();
     inject_posted_irq(core);
     core.resident.count::<INTERRUPT>();

@@ -57,7 +57,7 @@ pub struct Board {
     pub doorbell: u32,
 }
 
-/// Registers of a GIC whose CPU interface is in memory.
+/// Registers of a GIC with a memory-mapped CPU interface.
 #[derive(Debug, Clone, Copy)]
 pub struct Gic {
     /// Registers of the distributor.

@@ -37,8 +37,8 @@ impl Core {
     /// Arms periodic work on this core.
     pub(crate) fn arm(&'static self, work: &'static PeriodicWork<&'static Machine>) {
         let machine = self.machine;
-        let first = machine.hypervisor_timer.arm(&machine.board.clock, work);
         self.enable_hypervisor_timer();
+        let first = machine.hypervisor_timer.arm(machine.board.clock, work);
         self.set_hypervisor_deadline(first);
     }
 

@@ -7,7 +7,7 @@ use hw_irqchip_gicv3::{
 };
 
 impl Vm {
-    /// SGI to the first vCPU of a VM with direct interrupts, whose core is on.
+    /// SGI to the first vCPU of a VM with direct interrupts. Its core must be on.
     #[must_use]
     pub fn direct_sgi(&self, machine: &'static Machine, intid: u32) -> Option<DirectSgi> {
         if self.is_shared() {

@@ -184,8 +184,7 @@ pub trait CoreTask: Sync {
     fn run(&self, core: &'static Core);
 }
 
-/// Check of guest state at each exit, in test builds. Called with interrupts masked, on the core
-/// whose registers hold the guest, except for [`ExitChecker::init`]. An error panics.
+/// Check of guest state at each exit, in test builds. Called with interrupts masked, on the core that runs the guest, except for [`ExitChecker::init`]. An error panics.
 pub trait ExitChecker: Sync {
     /// Called once, on the boot core, which maps all memory. All VMs exist and none runs.
     ///
@@ -237,7 +236,7 @@ pub type OwnedInterrupts = mortise_gicd::OwnedInterrupts<{ limits::VCPUS }, SPI_
 /// Applies a decision to the hardware; returns the value of a load.
 pub type ApplyDecision<'a> = &'a dyn Fn(Decision) -> u64;
 
-/// Driver of an interrupt controller other than the GICv3, whose CPU interface belongs to VMs with
+/// Driver of an interrupt controller other than the GICv3. Its CPU interface belongs to VMs with
 /// direct interrupts. Cores have the board's numbers. Called with interrupts masked. Mortise drives
 /// a GICv3 itself, with few instructions.
 pub trait Irqchip: Sync {

@@ -56,7 +56,7 @@ pub(crate) enum Interrupts {
 }
 
 impl Interrupts {
-    /// The virtual GIC of a VM whose interrupts are taken to EL2.
+    /// The virtual GIC of a VM with interrupts that are taken to EL2.
     #[inline(always)]
     pub(crate) fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
         match self {

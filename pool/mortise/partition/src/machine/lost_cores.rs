@@ -31,7 +31,7 @@ pub(crate) enum Look {
 pub(crate) struct LostCores {
     /// Time of the kick, in ticks of the counter.
     since: AtomicU64,
-    /// vCPUs whose cores are lost, one bit each.
+    /// vCPUs with lost cores, one bit each.
     lost: AtomicU32,
     /// Whether the VM was abandoned.
     pub(crate) abandoned: AtomicBool,

@@ -1,6 +1,6 @@
 //! Periodic work of Mortise, started by the hypervisor timer.
 //!
-//! The hypervisor timer is used on the console's core, whose interrupts are taken to EL2 anyway. On a
+//! The hypervisor timer is used on the console's core, which takes interrupts to EL2 anyway. On a
 //! shared core the work is done in bounded steps, between which pending interrupts are taken, so that
 //! it does not delay a guest's interrupt.
 
@@ -81,7 +81,8 @@ impl<C: Copy> HypervisorTimer<C> {
     /// its period, as Linux's ticks do, and apart from the releases of Tenon's periodic tasks: where
     /// timers of two cores expire in the same tick, the order in which the emulator runs the cores
     /// would decide on a latency.
-    pub(crate) fn arm(&self, clock: &Clock<El2>, work: &'static PeriodicWork<C>) -> u64 {
+    #[inline(always)]
+    pub(crate) fn arm(&self, clock: Clock<El2>, work: &'static PeriodicWork<C>) -> u64 {
         let queue = self.0.lock();
         let period = clock.frequency().ticks(work.period);
         queue

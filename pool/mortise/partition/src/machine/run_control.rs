@@ -124,7 +124,7 @@ impl Vm {
     ///
     /// The doorbell is the fast way. A guest with direct interrupts can mask it on its core
     /// (`ICC_AP1R0_EL1` at the highest priority), so its memory is withdrawn too, and its next
-    /// access exits. Called on a core of this VM, whose VMID is the current one.
+    /// access exits. Called on a core of this VM with its VMID in use.
     pub(crate) fn call_in(&'static self, calls: VcpuSet, machine: &'static Machine) {
         if registry::vcpus_are_several() {
             self.lost_cores.call(machine.board.clock.ticks());
@@ -140,7 +140,7 @@ impl Vm {
         mortise_vcpu::invalidate_translations();
     }
 
-    /// Records that vCPU `vcpu`, whose exit is handled, cannot continue; it ends the run before it
+    /// Records in its exit that vCPU `vcpu` cannot continue; it ends the run before it
     /// stops.
     pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault) {
         // Of several vCPUs that fault at once, the first is reported.

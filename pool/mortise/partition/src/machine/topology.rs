@@ -2,6 +2,7 @@
 
 use super::{
     deferred_work::DeferredWork,
+    drain::Drain,
     interface::{CoreTask, Dispatcher, Regulator, WakeReason},
     interrupts::SpiOwners,
     line::Line,
@@ -29,6 +30,8 @@ use spin::Once;
 pub struct Machine {
     /// Serial line of the console.
     pub(crate) console: TicketLock<Line>,
+    /// Output of log rings in progress.
+    pub(crate) drain: TicketLock<Drain>,
     /// Owners of the SPIs that are taken to EL2.
     pub(crate) spi_owners: SpiOwners,
     /// Timer queue of Mortise's periodic work.
@@ -59,6 +62,7 @@ impl Machine {
     pub const fn new() -> Self {
         Self {
             console: TicketLock::new(Line::CLOSED),
+            drain: TicketLock::new(Drain::NONE),
             spi_owners: SpiOwners::new(),
             hypervisor_timer: HypervisorTimer::new(),
             live: AtomicU32::new(0),
@@ -94,7 +98,7 @@ impl Machine {
         self.vms.get(self.spi_owners.of(intid))?.get()
     }
 
-    /// The core that serves the console: the first one whose interrupts are taken to EL2. Without
+    /// The core that serves the console: the first one that takes guests' interrupts to EL2. Without
     /// one, no core is interrupted for the console.
     pub(crate) fn console_core(&self) -> Option<usize> {
         self.residents()
@@ -162,7 +166,7 @@ pub type Vcpu = (&'static Vm, usize);
 /// Record of one core.
 #[repr(C)] // what each switch writes first, within reach of a store of two words
 pub struct Core {
-    /// The vCPU whose context is in the registers of this core.
+    /// Current vCPU: its context is in the registers of this core.
     occupant: Cell<Option<Vcpu>>,
     /// The machine that the core belongs to.
     pub(crate) machine: &'static Machine,
@@ -187,11 +191,11 @@ pub struct Core {
     pub(crate) resident: PinnedVcpu,
     /// Scheduler of a shared core.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
-    /// VMs whose vCPU on this core another core wakes, one bit each.
+    /// VMs with a vCPU on this core that another core wakes, one bit each.
     pub(crate) pending_vms: AtomicU32,
-    /// VMs to whose vCPUs this core is to send IPIs, one bit each.
+    /// VMs with vCPUs to which this core is to send IPIs, one bit each.
     pub(crate) pending_ipis: Cell<u32>,
-    /// VMs whose virtual GIC is to be told the level of the PL011's interrupt line, one bit each.
+    /// VMs with a deferred update of the PL011's interrupt line, one bit each.
     pub(crate) lines: Cell<u32>,
     /// List registers in use; on a shared core, also where the virtual timer's interrupt is.
     pub(crate) listed: Cell<LrUsage>,
@@ -273,13 +277,13 @@ impl Core {
         self.bell.store(bell.bits(), Ordering::Release);
     }
 
-    /// The vCPU whose context is in the registers of this core: its VM and its index there.
+    /// The current vCPU of this core: its VM and its index there.
     #[inline]
     pub fn current_vcpu(&self) -> Option<Vcpu> {
         self.occupant.get()
     }
 
-    /// Records the vCPU whose context is in the registers of this core.
+    /// Makes a vCPU the current one of this core.
     #[inline]
     pub fn set_current_vcpu(&self, occupant: Vcpu) {
         self.occupant.set(Some(occupant));

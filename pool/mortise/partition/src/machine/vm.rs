@@ -292,8 +292,7 @@ impl Vm {
         VcpuSet::from_bits((1 << self.vcpus()) - 1)
     }
 
-    /// Calls `look` with the VM's virtual GIC, whose lock is held meanwhile; nothing without a
-    /// virtual GIC.
+    /// Calls `look` with the VM's virtual GIC and its lock held; nothing without a virtual GIC.
     pub fn inspect_vgic<R>(
         &self,
         look: impl FnOnce(&VirtualGic<{ limits::VCPUS }, SPI_ROWS>) -> R,

@@ -1,8 +1,8 @@
-//! Why a guest cannot go on.
+//! Report of a guest's fault.
 //!
-//! A virtual machine that does what it must not is stopped at once, or started anew. Why is told
-//! in its status page and on the console, some ten thousand instructions, by the vCPU that did it
-//! before it rests: a part at a time, so that whoever shares its core does not wait.
+//! A VM that faults is stopped at once, or restarted. The reason goes to the status page and to the
+//! console, in some ten thousand instructions, by the faulting vCPU before it stops: one part at a
+//! time, so that the guests of a shared core are not delayed.
 
 use crate::{
     console::log_drain::drain_ring,
@@ -15,14 +15,14 @@ use crate::{
 use core_statistics::FaultRegisters;
 use mortise_console::{Argument, Words};
 
-/// General registers that a part tells the status page.
+/// General registers that one part writes to the status page.
 const REGISTERS: usize = 8;
 
 const WITHDRAW: usize = 1;
 const CALL: usize = 2;
 const NOTE: usize = 3;
 
-/// Resources before which something else is told.
+/// Parts of the report, by their first number.
 const TEXT: usize = NOTE + 4;
 const REASON: usize = TEXT + core_statistics::REASON_WORDS;
 const LAST_WORDS: usize = REASON + 1;
@@ -30,7 +30,7 @@ const LINE: usize = LAST_WORDS + 1;
 const CAUSE: usize = LINE + 1;
 const ROWS: usize = CAUSE + 1;
 
-/// The general registers as the console tells them.
+/// Lines of the general registers on the console.
 const ROW: [&str; 8] = [
     " x0 ={} x1 ={} x2 ={} x3 ={}",
     " x4 ={} x5 ={} x6 ={} x7 ={}",
@@ -50,8 +50,8 @@ fn say_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]
     machine.report(vm.name(), row, &digits);
 }
 
-/// Tells the next part of why a vCPU, whose general registers these are, cannot go on, if that
-/// is so; whether there is more to tell.
+/// Writes the next part of the report of a vCPU with the general registers `x`, if it faulted;
+/// returns whether more follow.
 pub(crate) fn explain(core: &'static Core, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
     let mut told = vm.fault.lock();
     let Some(report) = told.as_mut().filter(|report| report.vcpu == vcpu) else {
@@ -64,13 +64,13 @@ pub(crate) fn explain(core: &'static Core, vm: &'static Vm, vcpu: usize, x: &[u6
     more
 }
 
-/// Does the next part, or more of it; whether there is more.
+/// Does the next part of a report, or continues it; returns whether more follow.
 fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
     let stop = || core.preemption_pending();
     match report.part {
         DECIDE => match vm.fail(report.vcpu) {
             Some(calls) => report.calls = calls,
-            // Its end was decided already.
+            // The end of the run was decided before.
             None => return false,
         },
         WITHDRAW => vm.end_in_memory(),
@@ -86,7 +86,7 @@ fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u6
             vm.status.set_reason(report.fault.reason);
         }
         LAST_WORDS => {
-            // They came before its end.
+            // Output of the guest before its fault.
             if !drain_ring(core.machine, vm, &stop) {
                 return true;
             }
@@ -96,7 +96,8 @@ fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u6
         LINE if !report_cause(report, core.machine, vm, &stop) => return true,
         LINE => {}
         CAUSE => say_registers(report, core.machine, vm),
-        // The time that the rest takes is others' as well; it is in the status page.
+        // On a shared core the registers are not printed, as that delays others; the status page
+        // has them.
         _ if core.dispatcher().is_some() => return false,
         part => match (ROW.get(part - ROWS), x.chunks(4).nth(part - ROWS)) {
             (Some(row), Some(values)) => say_row(core.machine, vm, row, values),
@@ -113,8 +114,8 @@ fn note_registers(_report: &FaultReport, vm: &Vm, x: &[u64; 31], first: usize) {
     }
 }
 
-/// Tells the status page eight bytes of why, which take some 40 instructions each, unless `stop`
-/// says so before; whether they are told.
+/// Writes eight bytes of the reason to the status page, some 40 instructions each, unless `stop`
+/// returns true before; returns whether they are written.
 fn note_words(report: &mut FaultReport, vm: &Vm, part: usize, stop: &dyn Fn() -> bool) -> bool {
     let words = Words {
         text: "{}{}{}",
@@ -134,7 +135,7 @@ fn note_words(report: &mut FaultReport, vm: &Vm, part: usize, stop: &dyn Fn() ->
     true
 }
 
-/// Says what was done, unless `stop` says so before; whether it is said.
+/// Prints the fault unless `stop` returns true before; returns whether it is printed.
 fn report_cause(
     report: &FaultReport,
     machine: &'static Machine,
@@ -144,7 +145,7 @@ fn report_cause(
     let [what, at, access] = report.fault.arguments();
     let vcpu = Argument::Decimal(report.vcpu as u64);
     let arguments = [what, at, access, vcpu];
-    // To keep it is a section of its own.
+    // To store the line is a masked section of its own.
     let stopped = stop();
     if !stopped {
         machine.report(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);

@@ -1,4 +1,4 @@
-//! Interrupt controller of a core at its start.
+//! Initialisation of a core's interrupt interface.
 
 use crate::{
     console::attach::attach,
@@ -12,8 +12,8 @@ use crate::{
 };
 use hw_irqchip_gicv3::{Group, cpu_interface};
 
-/// Makes this core's half of the interrupt controller ready: the doorbell in
-/// Group 0 and most urgent, everything else in Group 1 and off.
+/// Initialises this core's redistributor and CPU interface: the doorbell in Group 0 at the highest
+/// priority, all else in Group 1 and disabled.
 pub(crate) fn settle(core: &'static Core) {
     let board = &core.machine.board;
     if let Some(chip) = registry::irqchip() {
@@ -22,8 +22,8 @@ pub(crate) fn settle(core: &'static Core) {
         }
         return;
     }
-    // SAFETY: system registers for the interrupt controller; nothing else at
-    // EL2 depends on it. Enable stays zero: EL1 must not leave them.
+    // SAFETY: the register belongs to the interrupt controller, and no other code at EL2 depends on
+    // it. Enable stays zero, so that EL1 cannot change SRE.
     unsafe { hw_arch::registers::icc_sre_el2::write(0x7) };
     hw_arch::barrier::isb();
     let private = board.redistributor(core.cpu);
@@ -46,7 +46,7 @@ pub(crate) fn settle(core: &'static Core) {
     core.timer_activation
         .set(private.active_bit(board.virtual_timer));
     if core.dispatcher().is_some() {
-        // Whoever is there has its timer in the hardware, and Mortise its own.
+        // The current vCPU's virtual timer and the hypervisor timer are both in hardware.
         private.set_priority(board.virtual_timer, TIMER_PRIORITY);
         private.enable(board.virtual_timer);
     }

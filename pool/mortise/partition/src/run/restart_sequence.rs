@@ -1,4 +1,4 @@
-//! What the core of a virtual machine's first vCPU does between two runs, in short steps.
+//! Restart sequence of a VM, on the core of its first vCPU, in bounded steps.
 //!
 //! ```text
 //!        ┌─► off, stopped
@@ -8,14 +8,14 @@
 //!                         first ┘
 //! ```
 //!
-//! Megabytes are copied when a run begins, and the caches of all its memory emptied when one begins
-//! again: the machine starts with its MMU off and writes past them, and a dirty line of its last run
-//! would overwrite that later (Arm ARM, D7.5). Its neighbours on the core are not to wait for it, and
-//! a guest can have itself restarted whenever it likes. So whoever leads it works until an interrupt
-//! is pending, and goes on when nobody more urgent wants the core.
+//! Megabytes are copied when a run starts, and at a restart all memory of the VM is cleaned from the
+//! caches: the guest starts with its MMU off and bypasses them, and a dirty line of its last run would
+//! later overwrite what it writes (Arm ARM, D7.5). The guests that share the core must not be delayed
+//! by this, and a guest can restart itself at any time. The sequence therefore runs until an interrupt
+//! is pending, and continues when no more urgent vCPU needs the core.
 //!
-//! What is written goes to the point of coherency. Each vCPU drops the instructions that its own core
-//! has cached when it starts; other virtual machines' cores keep theirs.
+//! Memory is written to the point of coherency. Each vCPU invalidates the instruction cache of its own
+//! core when it starts; the caches of other VMs' cores are not affected.
 
 use crate::{
     console::log_drain::conclude,
@@ -39,14 +39,14 @@ use mortise_psci::RunEnd;
 use mortise_transfer::Transfer;
 use mortise_vdev_pl011::Pl011;
 
-/// What addresses of payloads are multiples of.
+/// Alignment of payloads, in bytes.
 pub(crate) const CHUNK: u64 = 64;
 
-/// Does a part of the end of a run.
+/// Does one step of the end of a run.
 fn end_by(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stage {
     let machine = core.machine;
     let more = match part.stage {
-        // Before anything is said of its end.
+        // Before the end is reported.
         0 => !conclude(machine, vm, &|| core.preemption_pending()),
         1 => {
             let part = part.resume_at(silence(vm, machine, part.number));
@@ -70,14 +70,14 @@ fn end_by(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stag
     Stage::End { end, part }
 }
 
-/// Has been done with the end of a run, unless another one was decided on meanwhile.
+/// Concludes the end of a run, unless another end was decided meanwhile.
 fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
     let again = begins_again(vm, end);
     let mut power = vm.power.lock();
     match power.finish_run(end, again) {
         Ok(()) if again => Stage::Renew,
         Ok(()) => {
-            // With the lock held: who has it begin again counts it anew.
+            // Under the lock: a manager that starts the VM again counts it anew.
             vm.note_end(machine);
             Stage::Idle
         }
@@ -85,14 +85,15 @@ fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage
     }
 }
 
-/// Empties the caches of some of a virtual machine's memory.
+/// Cleans one piece of a VM's memory from the caches.
 fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
     let Some(memory) = vm.description().memory().nth(part) else {
         return Stage::LOAD;
     };
     let (place, size) = colouring::piece(memory.physical, done);
     let piece = PhysicalRange::new(place, size).unwrap_or(memory.physical);
-    // SAFETY: this is the core of the transfer; the memory is a guest's, of which no vCPU runs.
+    // SAFETY: the windows are those of the executing core, and the memory belongs to a VM of which
+    // no vCPU runs.
     let done = done + unsafe { transfer.clean(piece, 0) };
     match done < memory.physical.size() {
         true => Stage::Forget { part, done },
@@ -103,7 +104,7 @@ fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
     }
 }
 
-/// Copies some of a virtual machine's payloads; behind the last, its run begins.
+/// Copies one piece of a VM's payloads. After the last one the run starts.
 fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
     let description = vm.description();
     let Some(found) = description.payloads.get(payload) else {
@@ -116,9 +117,9 @@ fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
     let source = whole_chunks(found.source);
     let (place, size) = colouring::piece(whole_chunks(found.destination), done);
     let piece = PhysicalRange::new(source.start() + done, size).unwrap_or(source);
-    // SAFETY: as above; the payload lies in the system image, where nothing writes, and the
-    // manifest's parser has checked that the target lies in this VM's memory, which ends with a page
-    // as the image does.
+    // SAFETY: the windows are those of the executing core; no vCPU of the VM runs; the payload is
+    // in the system image, which is never written; and the parser of the manifest has checked that
+    // the target is in this VM's memory, which ends at a page boundary as the image does.
     let done = done + unsafe { transfer.copy(piece, place, 0) };
     match done < source.size() {
         true => Stage::Load { payload, done },
@@ -129,13 +130,14 @@ fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
     }
 }
 
-/// A range with the rest of its last chunk.
+/// A range, extended to whole chunks.
 fn whole_chunks(range: PhysicalRange) -> PhysicalRange {
     let size = range.size().next_multiple_of(CHUNK);
     PhysicalRange::new(range.start(), size).unwrap_or(range)
 }
 
-/// Does what there is to do until it is over or an interrupt is pending; whether it is over.
+/// Continues the sequence until it is complete or an interrupt is pending; returns whether it is
+/// complete.
 pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
     let Some(transfer) = core.transfer() else {
         return true;
@@ -166,8 +168,7 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
     }
 }
 
-/// Takes its devices back to their first state, for a start from the payload, when all it had
-/// to say is on the console.
+/// Resets the virtual devices for a start from the payload, after all output is on the console.
 pub(crate) fn renew(vm: &Vm) {
     vm.stage2.restore();
     vm.orders.fetch_and(!ENDING, Ordering::AcqRel);
@@ -177,13 +178,13 @@ pub(crate) fn renew(vm: &Vm) {
     open_log(vm);
 }
 
-/// Makes its log ring, if it has one, on a core of its own.
+/// Creates the log ring, on a core of the VM.
 pub(crate) fn open_log(vm: &Vm) {
     *vm.log.lock() = open_ring(vm.description(), vm.kick);
 }
 
-/// Takes its shared interrupts back to their first state, as no vCPU runs: from a part on, 0 at
-/// first, until this core is wanted; which is next, nothing behind the last.
+/// Resets the VM's SPIs while no vCPU runs, from `part` until an interrupt is pending; returns the
+/// next part, if any.
 pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -> Option<usize> {
     if let Some(gic) = vm.interrupts.shared() {
         let core = Core::current();
@@ -196,7 +197,7 @@ pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -
             next = gic.lock().reset(part, &mut physical);
         }
     } else if let Some(gic) = vm.interrupts.direct() {
-        // All of it is in banks, which are where they are on a GICv2 too.
+        // All of it is in banks, at the same offsets on a GICv2.
         let distributor = machine.board.distributor();
         let _guard = MERGE.lock();
         gic.shared().for_each(|intid| distributor.reset(intid));
@@ -205,12 +206,12 @@ pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -
     None
 }
 
-/// Whether another run follows one that ends so: there is a pristine copy of what it boots from.
+/// Whether another run follows an end: the payload must be pristine.
 fn begins_again(vm: &Vm, end: RunEnd) -> bool {
     end == RunEnd::Restart && !vm.is_slot() && !vm.description().payloads.is_empty()
 }
 
-/// Takes down what it is after its run.
+/// Records the VM's state after its run.
 fn note_end_by(vm: &Vm, end: RunEnd) {
     match end {
         RunEnd::Restart if begins_again(vm, end) => {
@@ -223,7 +224,7 @@ fn note_end_by(vm: &Vm, end: RunEnd) {
     }
 }
 
-/// Says on the console what becomes of it.
+/// Reports the end on the console.
 fn say_end_by(vm: &Vm, end: RunEnd, machine: &'static Machine) {
     let say = |text, arguments: &[Argument]| machine.report(vm.name(), text, arguments);
     match (end, vm.description().on_fault) {
@@ -231,7 +232,7 @@ fn say_end_by(vm: &Vm, end: RunEnd, machine: &'static Machine) {
             let count = Argument::Decimal(vm.summary().restarts().into());
             say(" restarts ({})", &[count]);
         }
-        // What made it is not with Mortise any more; a manager may fill it anew.
+        // The payload of an instance is not kept; a manager may fill it again.
         (RunEnd::Restart, _) => say(" is off: it cannot restart itself", &[]),
         (RunEnd::Off, _) => say(" is off", &[]),
         (RunEnd::Stop, FaultPolicy::Restart { limit }) => {

@@ -8,14 +8,13 @@ use crate::{
 use core::sync::atomic::Ordering;
 use mortise_psci::Power;
 
-/// Filling and emptying of a VM slot.
+/// Life cycle of a VM slot.
 pub trait SlotLifecycle {
-    /// Makes a vacant place ready for a [beginning](Self::begin), part by part; what follows, nothing
-    /// behind the last.
+    /// Makes a vacant slot ready for a [start](Vm::begin); returns the next step, if any.
     fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
 
-    /// Has nobody live there any more, in whose name no core acts and whose vCPUs none has: its memory
-    /// is withdrawn, its console closed. Step by part; what follows, nothing behind the last.
+    /// Vacates a slot, when no core acts for it and its vCPUs are off: withdraws its memory and
+    /// closes its console. Returns the next step, if any.
     fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
 }
 
@@ -31,7 +30,7 @@ impl SlotLifecycle for Vm {
                 *self.power.lock() = Power::new(vcpus, 0);
                 false
             }
-            // Whoever lived there before may have left something enabled or pending.
+            // The previous instance may have left interrupts enabled or pending.
             1 => return Some(part.resume_at(silence(self, machine, part.number))),
             2 => {
                 self.begin_life();

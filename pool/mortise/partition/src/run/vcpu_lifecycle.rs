@@ -1,6 +1,7 @@
-//! The two ends of what a vCPU does on its core: it is made ready to start, and taken down.
+//! Start and stop of a vCPU on its core.
 //!
-//! Both are work in [parts](crate::resumable), as who shares the core does not wait for it.
+//! Both are [resumable operations](crate::machine::resumable), so that the guests of a shared core
+//! are not delayed.
 
 use super::{fault_report::explain, restart_sequence::advance};
 use crate::{
@@ -19,27 +20,27 @@ use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
 use mortise_psci::{LEADER, NextAction, VcpuSet};
 
-/// What comes of a vCPU at rest.
+/// What a vCPU that is off does next.
 #[derive(Debug, Clone, Copy)]
 pub enum ParkedAction {
-    /// It is to start here.
+    /// It starts here.
     Start(Start),
-    /// An interrupt is pending, and it has more to do behind that.
+    /// An interrupt is pending, and more work is to be done after it.
     Interrupted,
-    /// It has nothing to do until it is called.
+    /// It has no work until it is kicked.
     Idle,
 }
 
-/// The part of silencing a core's interrupts behind those of the virtual controller's: its interface.
+/// Step of a reset of interrupts that resets the CPU interface, after those of the virtual GIC.
 const INTERFACE: usize = usize::MAX;
 
 /// Starts and stops of vCPUs on a core.
 pub trait VcpuLifecycle {
-    /// Does what a vCPU at rest has to, ending runs and beginning them if it leads, until an
-    /// interrupt is pending; says what is to come of it.
+    /// Does the work of a vCPU that is off until an interrupt is pending; the first vCPU also ends
+    /// and starts runs. Returns what the vCPU does next.
     fn service_parked_vcpu(&'static self, vm: &'static Vm, vcpu: usize) -> ParkedAction;
 
-    /// Makes this core's EL1 and its interrupts ready for a start.
+    /// Prepares this core's EL1 and its interrupts for a start; returns the next step, if any.
     #[must_use]
     fn prepare_start(
         &'static self,
@@ -49,8 +50,7 @@ pub trait VcpuLifecycle {
         part: Step,
     ) -> Option<Step>;
 
-    /// Ends what a vCPU in this core's registers did, whose general registers are `x`: it rests from
-    /// here on.
+    /// Stops the current vCPU, with the general registers `x`; returns the next step, if any.
     #[must_use]
     fn stop_vcpu(
         &'static self,
@@ -60,12 +60,12 @@ pub trait VcpuLifecycle {
         part: Step,
     ) -> Option<Step>;
 
-    /// Sleeps on a core that is lent until something is pending, and takes it. One whose virtual
-    /// machine is held says that it is away.
+    /// Waits on a lent core until an interrupt is pending, and takes it. If the VM is held, the
+    /// vCPU is recorded as off its core.
     fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize);
 
-    /// Ends a loan: EL1 and the interrupts of this core are as after CPU_OFF, and its virtual
-    /// machine may count on that. `x` are the general registers of what ran there last.
+    /// Ends a loan: EL1 and the core's interrupts are as after CPU_OFF, and the VM may rely on
+    /// that. `x` are the general registers of what ran there last.
     fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]);
 }
 
@@ -98,7 +98,7 @@ impl VcpuLifecycle for Core {
     ) -> Option<Step> {
         let more = match part.stage {
             0 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
-            // SAFETY: no guest is in the middle of anything here: this vCPU starts.
+            // SAFETY: the vCPU starts, so that EL1 holds no state of a guest that is still needed.
             1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
             2 => {
                 if vm.is_shared() {
@@ -109,7 +109,8 @@ impl VcpuLifecycle for Core {
                 }
                 match registry::irqchip() {
                     Some(chip) => chip.hand_over(&self.machine.board.gic()),
-                    // SAFETY: system register access for EL1, which nothing else depends on.
+                    // SAFETY: it enables system register access for EL1, on which nothing at EL2
+                    // depends.
                     None => unsafe { hw_arch::registers::icc_sre_el1::write(7) },
                 }
                 hw_arch::barrier::isb();
@@ -144,11 +145,13 @@ impl VcpuLifecycle for Core {
     ) -> Option<Step> {
         let more = match part.stage {
             0 => explain(self, vm, vcpu, x),
-            // SAFETY: this vCPU has ended what it did.
+            // SAFETY: the vCPU has stopped, so that EL1 holds no state of a guest that is still
+            // needed.
             1 => unsafe { mortise_vcpu::reset(0, part.number) },
             2 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
             3 => {
-                // Nothing of it is left to be disturbed: now others may count on its rest.
+                // No state of the vCPU is left on this core: from now on others may rely on its
+                // stop.
                 let number = vm.rests(self.machine, vcpu).bits() as usize;
                 let stage = part.stage + 1;
                 return (number != 0).then_some(Step { stage, number });
@@ -171,9 +174,9 @@ impl VcpuLifecycle for Core {
     }
 }
 
-/// Takes this core's interrupts back to what a core that is turned on finds:
-/// nothing of what ran before interrupts what comes, or wakes a core at rest.
-/// From a part on, 0 at first, until it is wanted; which is next, nothing behind the last.
+/// Resets this core's interrupts to the state of a core that is turned on: nothing of the previous
+/// guest interrupts the next one, or wakes an idle core. Continues from `part` until an interrupt
+/// is pending; returns the next part, if any.
 pub(crate) fn reset_interrupts(
     core: &Core,
     vm: &'static Vm,
@@ -210,7 +213,7 @@ pub(crate) fn reset_interrupts(
     None
 }
 
-/// Rests, as a vCPU that is off its core if it is to be.
+/// Waits for an interrupt; the vCPU is recorded as off its core if it must be.
 pub(crate) fn rest_off_core(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if vm.is_descheduled() {
         vm.mark_off_core(vcpu, core.clock().ticks());
@@ -218,7 +221,7 @@ pub(crate) fn rest_off_core(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     rest(core);
 }
 
-/// Sleeps until something happens, and takes what comes to Mortise.
+/// Waits for an interrupt, and takes what is pending.
 pub(crate) fn rest(core: &'static Core) {
     core.record_run(None);
     cpu::wait_for_interrupt();

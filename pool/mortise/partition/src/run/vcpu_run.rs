@@ -1,4 +1,4 @@
-//! A core's life: into Mortise, into a guest, and to rest.
+//! Run of a pinned vCPU on its core, from boot to guest entry and to its stop.
 //!
 //! ```text
 //! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
@@ -6,11 +6,10 @@
 //!                    └──── CPU_OFF, end of the run ───────┘
 //! ```
 //!
-//! The core of a virtual machine's first vCPU leads it: it fills the memory,
-//! waits until the other vCPUs rest, and ends the run as was decided: for good,
-//! or by a new one. Who decides, who waits for whom and who must be called is
-//! the state machine of [`mortise_psci::Power`]. A core at rest still takes
-//! Mortise's own interrupts, so that the console goes on.
+//! The core of a VM's first vCPU controls the VM's runs: it fills the memory, waits until the other
+//! vCPUs have stopped, and ends the run as was decided, for good or by a restart. The state machine of
+//! [`mortise_psci::Power`] decides on the end, and which cores are awaited and kicked. The core of a
+//! vCPU that is off still takes Mortise's own interrupts, so that the console continues.
 
 use super::{
     init::settle,
@@ -35,14 +34,14 @@ use mortise_hypercall::{SMCCC_VERSION, Start, VERSION_1_1};
 use mortise_psci::VERSION;
 use mortise_vcpu::{ConstantReply, Frame, InterruptMode, Traps};
 
-/// Calls whose answer is always the same, which the vectors give on a core that is not shared.
+/// Hypercalls with a constant reply, which the vectors answer on a core with a pinned vCPU.
 pub(crate) static CONSTANT_REPLIES: [ConstantReply; 3] = [
     ConstantReply::new(VERSION.0, VERSION.1),
     ConstantReply::new(SMCCC_VERSION, VERSION_1_1),
     ConstantReply::END,
 ];
 
-/// Takes this core from its first Rust instruction into its guest.
+/// Takes this core from its first Rust instruction to its guest.
 pub(crate) fn run(core: &'static Core) -> ! {
     install_shared_vectors(core);
     core.start_trace();
@@ -61,14 +60,14 @@ pub(crate) fn run(core: &'static Core) -> ! {
             rest(core);
         }
     };
-    // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+    // SAFETY: stage 2 is never freed, and no other VM has this VMID.
     unsafe { vm.traps().apply(vm.vttbr(), vcpu) };
-    // Nobody waits for it here.
+    // No guest is delayed: one call does all steps.
     let _whole = reset_interrupts(core, vm, vcpu, 0);
     let start = wait_for_start(core, vm, vcpu);
     run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
-    // SAFETY: this core's frame is used here and by its exits only; its stack is its
-    // own; `prepare` has reset EL1, and this function never returns.
+    // SAFETY: the core's frame is used here and by its exits only, the stack belongs to this core,
+    // `prepare_start` has reset EL1, and this function never returns.
     unsafe {
         let frame = &core.resident.frame;
         frame.get().start(start.argument, core.stack_top());
@@ -77,7 +76,7 @@ pub(crate) fn run(core: &'static Core) -> ! {
     }
 }
 
-/// Makes this core's vectors those that are right for who runs on it.
+/// Installs the vectors for a shared core or for a pinned vCPU.
 fn install_shared_vectors(core: &Core) {
     if core.dispatcher().is_some() {
         return mortise_vcpu::install_shared_vectors();
@@ -85,12 +84,12 @@ fn install_shared_vectors(core: &Core) {
     if let Some((vm, vcpu)) = core.current_vcpu() {
         enable_fast_paths(core, vm, vcpu);
     }
-    // SAFETY: the only frame that is entered here is the resident's, if one is.
+    // SAFETY: the only frame that is entered on this core is that of its pinned vCPU.
     unsafe { mortise_vcpu::install_fast_vectors() };
 }
 
-/// Has the exits counted of the virtual CPU that has this core to itself, and the vectors do what
-/// they can for it; with a trace nothing, as what they do is not recorded.
+/// Enables exit counters and the vectors' fast paths for the pinned vCPU. With a trace there are no
+/// fast paths, as they record nothing.
 fn enable_fast_paths(core: &Core, vm: &'static Vm, vcpu: usize) {
     const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
     if let Some(exits) = vm.exits(vcpu) {
@@ -103,7 +102,7 @@ fn enable_fast_paths(core: &Core, vm: &'static Vm, vcpu: usize) {
     }
 }
 
-/// Sets the traps of a core that several share, which are the same for all of them.
+/// Sets the traps of a shared core, which are the same for all its vCPUs.
 fn hold_all(core: &Core) {
     let traps = Traps {
         interrupts: InterruptMode::Shared,
@@ -111,14 +110,14 @@ fn hold_all(core: &Core) {
         trap_pmu_and_debug: true,
         trap_physical_timer: true,
     };
-    // Nobody's guest runs before its own stage 2 is in place; until then any will do.
+    // No guest runs before its own stage 2 is active; any one will do until then.
     if let Some(vm) = core.machine.vms().next() {
-        // SAFETY: stage 2 is never dropped, and its VMID is this VM's alone.
+        // SAFETY: stage 2 is never freed, and no other VM has this VMID.
         unsafe { traps.apply(vm.vttbr(), 0) };
     }
 }
 
-/// Rests until vCPU `vcpu` is to start, ending and beginning runs if it leads.
+/// Waits until vCPU `vcpu` starts; the first vCPU ends and starts runs meanwhile.
 fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
     loop {
         if vm.hold_requested() {
@@ -144,7 +143,7 @@ fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
     }
 }
 
-/// Rests, off its core, for as long as a vCPU [has to wait](Vm::has_to_wait): it has to at first.
+/// Waits off its core for as long as a vCPU [has to wait](Vm::has_to_wait), at least once.
 fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     loop {
         vm.mark_off_core(vcpu, core.clock().ticks());
@@ -155,8 +154,8 @@ fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     }
 }
 
-/// Lets a guest that waits rest until something comes for it. The core does
-/// not wake for what is pending in a list register already.
+/// Blocks a guest that waits until an interrupt is pending. The core does not wake for what is
+/// pending in a list register already.
 pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Some(dispatcher) = core.dispatcher() {
         if !is_interrupt_listed(core) {
@@ -171,23 +170,23 @@ pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if !vm.is_shared() {
         return unclaimed(vm, cpu::wait_for_interrupt);
     }
-    // The vectors may have listed the timer's, and noted it nowhere.
+    // The vectors may have listed the timer's interrupt without a record.
     core.listed.set(core.listed.get().with_lr(0, true));
     if !is_interrupt_listed(core) {
         cpu::wait_for_interrupt();
     }
 }
 
-/// Ends an exit: returns when the guest is to go on, at its next instruction
-/// or, if its run ends, at a new start.
+/// Ends an exit: returns when the guest continues at its next instruction or, if its run ends, at a
+/// new start.
 pub(crate) fn leave(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     if !vm.may_run() {
         apply_orders(core, vm, vcpu, frame);
     }
 }
 
-/// Rests as long as the VM is held or suspended; begins anew if its run ended, or was discarded.
-/// What came for the guest meanwhile is listed behind that, once.
+/// Waits while the VM is held or suspended; starts anew if its run ended or its context is
+/// discarded. Interrupts that arrived meanwhile are listed after that, once.
 #[cold]
 pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     if vm.has_to_wait() {
@@ -195,7 +194,7 @@ pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, fr
         unclaimed(vm, || wait_while_held(core, vm, vcpu));
         timer.go_on(vm);
     }
-    // Not by whether it is free: an order to wait that came just now has its doorbell behind it.
+    // Not by `may_run`: a hold that is requested just now pends the doorbell, which is taken later.
     if vm.orders() & (DISCARDED | ENDING) != 0 {
         start_anew(core, vm, vcpu, frame);
     } else {
@@ -203,18 +202,18 @@ pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, fr
     }
 }
 
-/// Rests until this vCPU is started, then lets the guest go on there.
+/// Waits until this vCPU is started again, then lets the guest continue there.
 pub(crate) fn start_anew(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     core.check_stop(vm, vcpu);
     run_to_completion(|part| core.stop_vcpu(vm, vcpu, &frame.x, part));
     let start = wait_for_start(core, vm, vcpu);
     run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
-    // SAFETY: this core's stack is its own, and an exit leaves nothing on it.
+    // SAFETY: the stack belongs to this core, and an exit leaves nothing on it.
     unsafe { frame.start(start.argument, core.stack_top()) };
 }
 
-/// Has a core do something during which the doorbell comes, whatever priority its guest, which may own
-/// its interrupts, claims to be active.
+/// Calls `wait` with the doorbell deliverable, whatever priority the guest with direct interrupts
+/// has made active.
 fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
     if vm.is_shared() || registry::irqchip().is_some() {
         return wait();
@@ -226,7 +225,7 @@ fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
     hw_arch::registers::icc_ap1r0_el1::write(active);
 }
 
-/// Runs it to its end, with which the machine may go off.
+/// Runs a core task to its end, after which the machine may be powered off.
 pub(crate) fn run_core_task(core: &'static Core, core_task: &dyn CoreTask) {
     core_task.run(core);
     core.machine.end_one();

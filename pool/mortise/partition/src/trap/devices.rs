@@ -1,4 +1,4 @@
-//! Loads and stores that a device of Mortise's answers, or a extension.
+//! Loads and stores that a device of Mortise or a VM extension answers.
 
 use crate::{
     console,
@@ -19,12 +19,12 @@ use mortise_vcpu::{Access, Frame};
 /// No device is at the address.
 pub(crate) struct NoDevice;
 
-/// What became of an access.
+/// Outcome of an access.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is done.
+    /// The access is complete.
     Done,
-    /// Something came that goes first: the guest is to make it again.
+    /// The guest must repeat the access after pending interrupts are taken.
     Again,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn access(
     Ok(Outcome::Done)
 }
 
-/// What the libraries' devices answer, if one of them has something there.
+/// Response of a library's device, if one has a register there.
 #[inline(never)]
 fn registered(
     core: &'static Core,
@@ -90,8 +90,8 @@ const fn inside(address: usize, base: usize, size: usize) -> bool {
     address >= base && address - base < size
 }
 
-/// The frame of the interrupt controller at `address`, as the guest numbers
-/// them: its redistributors are those of its own vCPUs, one after the other.
+/// Frame of the interrupt controller at a guest's address: the redistributors are those of the VM's
+/// own vCPUs, one after the other.
 fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
     if inside(address, board.gicd_base, FRAME_SIZE) {
         Some((GicFrame::Distributor, address - board.gicd_base))
@@ -135,7 +135,7 @@ fn gic(
     })
 }
 
-/// Carries out what a direct guest's access to the physical controller may do, as that is decided.
+/// Carries out what the mediation of a direct VM's access to the physical GIC decided.
 #[inline]
 fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decision) -> u64 {
     match decide() {
@@ -185,7 +185,7 @@ fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decisi
     }
 }
 
-/// The same as a controller other than the GICv3 decides.
+/// Does the same for an interrupt controller other than the GICv3.
 #[cold]
 #[inline(never)]
 fn mediate_by(
@@ -201,7 +201,7 @@ fn mediate_by(
 
 fn physical(board: &Board, frame: PhysicalFrame) -> Mmio {
     if registry::irqchip().is_some() {
-        // One for all: what is private is that of the core that accesses it.
+        // One frame for all: private registers are those of the accessing core.
         return board.gic().distributor;
     }
     match frame {

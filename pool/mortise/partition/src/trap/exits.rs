@@ -1,4 +1,4 @@
-//! What a guest's exit leads to.
+//! Exits of a guest.
 
 use super::{devices, fast_exits, hypercalls};
 use crate::{
@@ -14,8 +14,8 @@ use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,
 };
 
-/// Takes an exit. Called by the vectors with the guest's registers; returns those
-/// of the guest that goes on.
+/// Handles an exit. Called by the vectors with the guest's registers; returns the frame of the
+/// guest to enter.
 #[inline]
 pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
@@ -28,8 +28,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     }
 }
 
-/// The same on a core that one virtual CPU has to itself: returns from a short way, with x19 to x29 as
-/// they were.
+/// Handles an exit of a pinned vCPU; returns from a fast path with x19 to x29 unchanged.
 #[inline]
 pub fn exit_pinned(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
@@ -44,11 +43,12 @@ pub fn exit_pinned(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     }
 }
 
-/// The same of a call; apart, as what keeps registers for it would make the others longer.
+/// Handles a hypercall of a pinned vCPU; a separate function, as the registers it saves would make
+/// the other exits longer.
 #[inline(never)]
 fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
     if !fast_exits::call(core, frame) {
-        // Without the registers that the other exits need kept.
+        // Without the registers that the other exits save.
         through(core, frame, Cause::Hypercall, |vm, vcpu, frame| {
             if !vm.is_ending() {
                 hypercall(core, vm, vcpu, frame);
@@ -59,7 +59,7 @@ fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
     &core.resident.frame
 }
 
-/// The general way there.
+/// The slow path of a pinned vCPU.
 #[inline(never)]
 fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
     through(core, frame, cause, |vm, vcpu, frame| {
@@ -67,8 +67,7 @@ fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
     })
 }
 
-/// Does something for the guest here, and enters it in the end, as to return to the vectors takes
-/// longer.
+/// Calls `action` for the current guest and enters it, as a return to the vectors takes longer.
 #[inline(always)]
 fn through(
     core: &'static Core,
@@ -83,12 +82,12 @@ fn through(
         core.record_return();
         core.check_entry();
     }
-    // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
-    // more.
+    // SAFETY: the frame is that of the pinned vCPU that exited, and nothing on this core's
+    // stack is needed after the entry.
     unsafe { mortise_vcpu::enter(&core.resident.frame) }
 }
 
-/// Does what an exit asks for.
+/// Handles an exit by its cause.
 pub(crate) fn handle(
     core: &'static Core,
     vm: &'static Vm,
@@ -97,8 +96,7 @@ pub(crate) fn handle(
     cause: Cause,
 ) {
     match cause {
-        // The virtual machine's end is under way, its memory withdrawn: what its
-        // vCPUs do now is no fault of theirs.
+        // The run is ending and the memory is withdrawn: further exits of its vCPUs are not faults.
         Cause::Synchronous | Cause::Hypercall if vm.is_ending() => {}
         Cause::Irq => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
@@ -113,7 +111,7 @@ pub(crate) fn handle(
                 vm.status.count_exit(vcpu, ExitKind::Interrupt);
                 core.handle_doorbell();
             }
-            // Here are neither mail nor errands, and the rest is short.
+            // A pinned vCPU has neither pending VMs nor deferred IPIs, and the rest is short.
             None => {
                 core.resident.count::<INTERRUPT>();
                 doorbell(core);
@@ -138,7 +136,8 @@ fn hypercall(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fram
 fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     let count = |kind| vm.status.count_exit(vcpu, kind);
     match Exit::decode(El2::read_esr(), hpfar_el2::read(), El2::read_far()) {
-        // What goes first is taken before anything is done for the guest, which does it again.
+        // Pending interrupts are taken before the exit is handled; the guest repeats the
+        // instruction.
         Exit::Hypercall if core.preemption_pending() => mortise_vcpu::repeat_instruction(),
         Exit::Smc | Exit::SystemRegister(_) | Exit::DataAbort { .. } | Exit::FloatingPoint
             if core.preemption_pending() => {}
@@ -156,11 +155,10 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
             count(ExitKind::SystemRegister);
             system_register(core, vm, vcpu, frame, access);
         }
-        // What goes first is taken before a fault is one: the guest makes the access again.
+        // Pending interrupts are taken before a fault is reported; the guest repeats the access.
         Exit::DataAbort { ipa, access } => {
             count(ExitKind::Mmio);
-            // Only a device's registers are worth an answer, and only what the
-            // syndrome describes can be answered.
+            // Only device registers are answered, and only accesses with a valid syndrome.
             let outcome = ipa
                 .zip(access)
                 .and_then(|(ipa, access)| devices::access(core, vm, vcpu, ipa, access, frame).ok());
@@ -195,7 +193,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 None => inject_undefined(),
             }
         }
-        // Instructions and registers that a virtual machine does not have.
+        // Instructions and registers that a VM does not have.
         Exit::Other(_) => {
             count(ExitKind::Other);
             inject_undefined();
@@ -203,7 +201,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
     }
 }
 
-/// Answers a trapped MRS or MSR.
+/// Emulates a trapped MRS or MSR.
 fn system_register(
     core: &'static Core,
     vm: &'static Vm,
@@ -233,7 +231,7 @@ fn system_register(
     skip_instruction();
 }
 
-/// Sends a software-generated interrupt from vCPU to vCPU.
+/// Sends an SGI from vCPU to vCPU.
 fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiRequest, group1: bool) {
     if let Some(gic) = vm.interrupts.shared() {
         let mut physical = VmInterrupts {
@@ -254,7 +252,7 @@ fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiReque
 
 /// Exits of a core.
 pub trait HandleExit {
-    /// Does what an exit asks for, but for who goes on after it.
+    /// Handles an exit, without the choice of the guest to enter.
     fn handle_exit(&'static self, frame: &mut Frame, cause: Cause);
 }
 

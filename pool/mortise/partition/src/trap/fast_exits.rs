@@ -1,9 +1,9 @@
-//! Short ways for exits that guests make most, on a core that one virtual CPU has to itself.
+//! Fast paths for the most frequent exits of a pinned vCPU.
 //!
-//! Each does what the general way does ([`exits`](super::exits)), to which everything else goes, and
-//! finds out at once what that finds out step by step: accesses to enable bits of the distributor that
-//! change nothing, a virtual CPU's SGIs to itself, and brief calls. Nobody looks for orders to the virtual machine, as who gives one
-//! rings the doorbell behind it.
+//! Each has the same effect as the slow path ([`exits`](super::exits)), which handles everything
+//! else, with one check instead of several: accesses to enable bits of the distributor that change
+//! nothing, SGIs of a vCPU to itself, and brief hypercalls. Orders to the VM are not checked, as an
+//! order pends the doorbell.
 
 use crate::{
     gic::vm_interrupts::VmInterrupts,
@@ -18,11 +18,11 @@ const HYPERCALL: usize = ExitKind::Hypercall as usize;
 const MMIO: usize = ExitKind::Mmio as usize;
 const SYSTEM_REGISTER: usize = ExitKind::SystemRegister as usize;
 
-/// Does what a synchronous exit other than a call asks for, with x19 to x29 as they were; false if there is no short way for it, and
-/// nothing is done.
+/// Handles a synchronous exit other than a hypercall, with x19 to x29 unchanged; returns false,
+/// without effect, if there is no fast path for it.
 #[inline(always)]
 pub(crate) fn exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) -> bool {
-    // With a trace the general way records what happens.
+    // With a trace, the slow path records the events.
     if trace::recorded() {
         return false;
     }
@@ -36,7 +36,7 @@ pub(crate) fn exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     }
 }
 
-/// Answers a call that has a short way.
+/// Answers a hypercall that has a fast path.
 #[inline(always)]
 pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
     if trace::recorded() {
@@ -56,7 +56,7 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
     answer.is_some()
 }
 
-/// Sends the virtual CPU an SGI of Group 1 that it asked for itself.
+/// Sends the vCPU a Group 1 SGI that it requested for itself.
 #[inline(always)]
 fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let sent = if let Some(gic) = vm.interrupts.shared() {
@@ -81,7 +81,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     sent
 }
 
-/// Carries out an access to a word, if it is one of enable bits in the distributor and nothing follows.
+/// Carries out a 32-bit access to enable bits of the distributor, if nothing follows from it.
 #[inline(always)]
 fn word(
     core: &'static Core,
@@ -100,7 +100,7 @@ fn word(
         let value = frame.register(register) as u32;
         let done = match vm.interrupts.shared() {
             Some(gic) => gic.lock().is_noop_write(row, sets, value),
-            // Zeroes have no effect.
+            // Zeros have no effect.
             None => {
                 let value = value & owned();
                 if value != 0 {
@@ -125,8 +125,8 @@ fn word(
     frame.set_register(register, value.into());
     if Frame::is_callee_saved(register) {
         core.check_entry();
-        // SAFETY: this frame is the one that was left, and nothing on this core's stack is needed any
-        // more.
+        // SAFETY: the frame is that of the pinned vCPU that exited, and nothing on this core's
+        // stack is needed after the entry.
         unsafe { enter(&core.resident.frame) }
     }
     true

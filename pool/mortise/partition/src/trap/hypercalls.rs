@@ -1,4 +1,4 @@
-//! Hypercalls, PSCI among them.
+//! Hypercalls, including PSCI.
 
 use crate::{
     console::log_drain::drain_ring,
@@ -11,11 +11,10 @@ use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, 
 use mortise_psci::RunEnd;
 use mortise_vcpu::Frame;
 
-/// Function identifier of the console kick: fast, SMC64, vendor hypervisor
-/// service (SMCCC, 6.2).
+/// Function identifier of the console kick: fast, SMC64, vendor hypervisor service (SMCCC, 6.2).
 pub const CONSOLE_KICK: u32 = 0xc600_0000;
 
-/// Calls that concern the console.
+/// Hypercalls of the console.
 pub const CONSOLE: Group = Group {
     name: "console",
     brief: None,
@@ -26,7 +25,7 @@ pub const CONSOLE: Group = Group {
     },
 };
 
-/// Answers the call that the guest's registers hold.
+/// Answers the hypercall in the guest's registers.
 pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     let [x0, x1, x2, x3, x4, x5, x6, x7, ..] = frame.x;
     let call = Call::new([x0, x1, x2, x3, x4, x5, x6, x7]);
@@ -51,7 +50,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
                 *register = value;
             }
         }
-        // What goes first is taken before a run ends: the call is made again.
+        // Pending interrupts are taken before a run ends: the guest repeats the call.
         Outcome::VcpuOff | Outcome::SystemOff | Outcome::SystemReset
             if core.preemption_pending() =>
         {
@@ -70,17 +69,17 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
     }
 }
 
-/// The vCPU that calls.
+/// The calling vCPU.
 struct Vcpu {
     core: &'static Core,
     vm: &'static Vm,
     vcpu: usize,
-    /// Whether something came that goes first, and nothing was done: the call is to be made again.
+    /// Whether an interrupt is pending and nothing was done: the guest repeats the call.
     again: Cell<bool>,
 }
 
 impl Vcpu {
-    /// Whether something goes first. What is answered then is told nobody.
+    /// Whether an interrupt is pending. The result of the call is discarded then.
     fn is_late(&self) -> bool {
         let late = self.core.preemption_pending();
         if late {
@@ -138,10 +137,10 @@ mod tests {
     use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Reply, Start, route};
     use mortise_vcpu::ConstantReply;
 
-    /// Nothing may depend on who calls.
-    struct Nobody;
+    /// The reply may not depend on the caller.
+    struct AnyCaller;
 
-    impl Caller for Nobody {
+    impl Caller for AnyCaller {
         fn vcpu(&self) -> usize {
             unreachable!()
         }
@@ -167,10 +166,14 @@ mod tests {
         let (end, answers) = CONSTANT_REPLIES.split_last().unwrap();
         assert_eq!(*end, ConstantReply::END);
         for answer in answers {
-            // Whatever else the caller has in its registers.
+            // Whatever the caller has in its other registers.
             let x0 = 0xdead_beef << 32 | u64::from(answer.function());
             let call = Call::new([x0, 1, 2, 3, 4, 5, 6, 7]);
-            let outcome = route(&[&ARCHITECTURE, &mortise_psci::GROUP], &call, &mut Nobody);
+            let outcome = route(
+                &[&ARCHITECTURE, &mortise_psci::GROUP],
+                &call,
+                &mut AnyCaller,
+            );
             assert_eq!(outcome, Outcome::Return(Reply::value(answer.value())));
         }
     }
