@@ -1,4 +1,4 @@
-"""Deterministic measurements: what operations cost, in instructions, beside goals and peers."""
+"""Deterministic measurements of operations, in instructions, with goals and peers."""
 
 from tenonos.bench.row import Row
 from tenonos.bench.suites import Choice, choose, run

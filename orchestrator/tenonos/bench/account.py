@@ -1,8 +1,7 @@
-"""What Mortise does on a core that VMs share: visit by visit, from the counting plugin's records.
+"""Accounting of Mortise's visits on a shared core, from records of the counting plugin.
 
-A run is cut at the samples that its periodic task publishes, so that what is counted does not
-depend on when the host reads. Before the window is open nothing is known to belong to it: what
-comes until then waits.
+A run is divided at the samples that its periodic task publishes, so that counts do not depend on
+the host. Records before the opening of the window are held until it is known.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from tenonos.run.window import Window
 
 @dataclass
 class Section:
-    """A piece of Mortise between two looks at what is pending: how often, how long at most."""
+    """A section of Mortise between two checks for pending interrupts: count and longest length."""
 
     count: int = 0
     longest: int = 0
@@ -27,7 +26,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Way:
-    """A visit by what it costs."""
+    """The cost of a visit."""
 
     before: int
     after: int
@@ -37,19 +36,19 @@ class Way:
 
     @classmethod
     def of(cls, visit: Visit) -> Way:
-        """That of a visit."""
+        """The cost of a visit, by its record."""
         kinds = Kinds(visit.barriers, visit.sysreg_writes, visit.mmio)
         return cls(visit.before, visit.after, visit.entry, visit.instructions, kinds)
 
     @property
     def switches(self) -> bool:
-        """Whether another guest goes on than the one that was there."""
+        """Whether the visit switches to another guest."""
         return not {self.before, self.after} & {IDLE, NOBODY} and self.before != self.after
 
 
 @dataclass(frozen=True)
 class _Period:
-    """What happened until a sample was published."""
+    """The records up to a published sample."""
 
     sample: Sample
     ways: dict[int, Passage]
@@ -62,32 +61,33 @@ class Account:
 
     delays: list[Passage] = field(default_factory=list)
     clock: list[int] = field(default_factory=list)
-    """What the task's own counter says of the same releases, in instructions."""
+    """The same delays by the task's counter, in instructions."""
     handled: list[Passage] = field(default_factory=list)
-    """The ways to the first instruction of the interrupt's handler."""
+    """The delays to the first instruction of the interrupt handler."""
     ways: Counter[Way] = field(default_factory=Counter)
     sections: dict[tuple[int, int], Section] = field(default_factory=dict)
-    """The longest of each visit, by the physical addresses of its ends."""
+    """The longest section of each visit, by the physical addresses of its ends."""
     window: Window | None = None
-    """The run's, which says what counts."""
+    """The window of the run."""
     _visits: list[Visit] = field(default_factory=list)
     _ways: dict[int, Passage] = field(default_factory=dict)
     _waiting: list[_Period] = field(default_factory=list)
 
     def waited(self) -> list[int]:
-        """How long each release waited, at most.
+        """Upper bounds of the delay of each release.
 
-        The plugin counts from where the core came to Mortise, which was before the interrupt if
-        Mortise was at work for somebody else then. The counter knows when it was due, but ticks
-        once in 16 instructions and is read some instructions before the body: no more than where
-        the two are nearest.
+        The plugin counts from the core's entry into Mortise, which precedes the interrupt if the
+        core was in Mortise already. The counter has the time of the release, but ticks once in 16
+        instructions and is read some instructions before the body; the difference is bounded by
+        that where the two are closest.
         """
         pairs = [(d.instructions, c) for d, c in zip(self.delays, self.clock, strict=True)]
         behind = min((counted - clock for counted, clock in pairs), default=0)
         return [min(counted, clock + behind + TICK) for counted, clock in pairs]
 
     def take(self, record: Record) -> None:
-        """Take the next record; the run's first path leads to the task, its second to a handler."""
+        """Take the next record; the first path of the run ends at the task, the second at a
+        handler."""
         if isinstance(record, Visit):
             self._visits.append(record)
         elif isinstance(record, Moment):
@@ -98,7 +98,7 @@ class Account:
             self._ways[record.path] = record
 
     def _count(self) -> None:
-        """Count what is known to lie in the window."""
+        """Count the records known to be in the window."""
         if self.window is None or self.window.start is None:
             return
         start, end = self.window.start, self.window.end
@@ -112,7 +112,7 @@ class Account:
         sample, delay = period.sample, period.ways.get(0)
         if delay is None:
             raise WorkError(f"nobody saw how release {sample.seq} came to its task")
-        # The counter's ticks are 16 instructions, and it is read before the body begins.
+        # A tick of the counter is 16 instructions, and it is read before the body starts.
         if delay.instructions < sample.latency_ns - TICK:
             raise WorkError(
                 f"release {sample.seq}: the clock says {sample.latency_ns} instructions and"
@@ -130,4 +130,4 @@ class Account:
 
 
 TICK = 16
-"""Instructions from one tick of the counter to the next."""
+"""Instructions per tick of the counter."""

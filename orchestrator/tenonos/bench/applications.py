@@ -1,8 +1,8 @@
-"""The applications of `bench/applications.toml`: composed, built, booted, and asked.
+"""Suite of the applications in `bench/applications.toml`: composed, built, booted, tested.
 
-Each is one sentence. What is composed of it is given a number when it runs, which nobody knew when
-it was built, and has to answer with what its libraries make of that number, done here again. With
-`--full` its libraries are taken away too, one at a time.
+Each is one sentence. The composed system gets a random number at run time, and must answer with the
+result of its libraries for that number, which is computed here as well. With `--full` its libraries
+are also removed, one at a time.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ FILE = paths.ROOT / "bench" / "applications.toml"
 SET = "applications"
 PARAMS = {"planner": "offline", "set": SET}
 NUMBER, ANSWER = "NUMBER", "ANSWER"
-"""In a script: what is given, and what is to come of it."""
+"""Variables of a script: the number, and the expected answer."""
 DIALOGUE = f"expect which number?\nsend {NUMBER}\nexpect the answer is {ANSWER}\n"
-"""What is said on the console of a VM for which nothing else is written."""
+"""The default dialogue on the console of a VM."""
 
 
 class Application(Model):
-    """What is asked for, and how the answer is found."""
+    """An application: its objective, and the computation of the answer."""
 
     name: str
     text: str
     steps: int
-    """How often the number is taken on."""
+    """The number of steps of the computation."""
     scripts: dict[str, str] = Field(default_factory=dict)
-    """Of VMs whose consoles are used in another way than `DIALOGUE`."""
+    """Dialogues of VMs other than `DIALOGUE`."""
 
     def dialogues(self, answer: Composition, number: int) -> dict[str, str]:
-        """What is typed and expected on the consoles of what was composed."""
+        """The console dialogues of the composed VMs."""
         asked = {name: DIALOGUE for name, i in answer.images.items() if i.kind == "tenon"}
         made = stepped(number, self.steps)
         return {
@@ -63,7 +63,7 @@ class Application(Model):
 
 @dataclass(frozen=True)
 class Tried:
-    """How far an application came, and what kept it from coming further."""
+    """The stage that an application reached, and the error that stopped it."""
 
     application: Application
     composed: bool = False
@@ -73,10 +73,10 @@ class Tried:
     fault: str = ""
     seconds: float = 0.0
     card_error: float | None = None
-    """By how many percent the sum of the cards is off what was built."""
+    """The error of the sum of cards for the built image, in percent."""
 
     def told(self) -> dict[str, Any]:
-        """All of that, for a row to say."""
+        """These values, for a row."""
         asked = {"name": self.application.name, "text": self.application.text}
         return asked | {
             key: getattr(self, key) for key in (*STAGES, "fault", "seconds", "card_error")
@@ -84,7 +84,7 @@ class Tried:
 
 
 def applications(file: Path = FILE) -> list[Application]:
-    """All of them."""
+    """All applications."""
     try:
         return [Application(**each) for each in tomllib.loads(file.read_text())["application"]]
     except ValidationError as error:
@@ -94,7 +94,7 @@ def applications(file: Path = FILE) -> list[Application]:
 
 
 def stepped(number: int, steps: int) -> int:
-    """A challenge after so many steps, as `tests/support/challenge` defines one."""
+    """A challenge after `steps` steps, as defined in `tests/support/challenge`."""
     for _ in range(steps):
         turned = (number << 7 | number >> 25) & 0xFFFF_FFFF
         number = (turned * 0x2545_F491 & 0xFFFF_FFFF) ^ 0x6D2B_79F5
@@ -102,7 +102,7 @@ def stepped(number: int, steps: int) -> int:
 
 
 def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the suite: how many of all could be composed, built, booted, and answered."""
+    """The rows of the suite: numbers of applications composed, built, booted, and correct."""
     pool = Pool()
     tried = []
     missed: list[library_ablation.Ablation] = []
@@ -120,7 +120,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 def without(
     application: Application, pool: Pool, number: int, tell: Callable[[str], None]
 ) -> Iterator[library_ablation.Ablation]:
-    """The application without each of the libraries that its sentence demands."""
+    """Ablations of the application, one for each demanded library."""
     name = application.name
     answer = compose(application.text, pool=pool, name=name)
 
@@ -133,7 +133,7 @@ def without(
 
 
 def attempt(application: Application, pool: Pool, number: int) -> Tried:
-    """Composes, builds and boots an application, and asks it."""
+    """Compose, build, boot and test an application."""
     tried = Tried(application)
     begun = time.perf_counter()
     try:
@@ -150,7 +150,7 @@ def attempt(application: Application, pool: Pool, number: int) -> Tried:
 
 
 def _written(answer: Composition, name: str) -> Path:
-    """The folder of what was composed, with nothing of an earlier time in it."""
+    """The folder of the composition, cleared of earlier files."""
     folder = paths.ensure(paths.DOT / "bench" / SET / name)
     for stale in folder.glob("*"):
         if stale.name not in answer.files:
@@ -182,7 +182,7 @@ def _asked(tried: Tried, built: build.Built, dialogues: Mapping[str, str]) -> Tr
 
 
 def counted(tried: Sequence[Tried]) -> Iterator[Row]:
-    """How many came how far, and what is wrong with those that came no further."""
+    """The numbers of applications by stage, with errors."""
 
     def row(name: str, count: int, options: dict[str, Any]) -> Row:
         values = {"unit": "count", "environment": HOST, "system": SET}

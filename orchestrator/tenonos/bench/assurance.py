@@ -1,11 +1,10 @@
-"""Assurance: what a periodic task notices of a VM that does its worst beside it.
+"""Suite `assurance`: interference of a hostile VM with a periodic task.
 
-The motor has a core and its interrupts for itself. In `random-exits` the other VM draws hypercalls,
-registers of the interrupt controller, system registers and interrupts at random, and now and then
-an access for which Mortise stops and restarts it. In `interrupt-storm` it has more pending
-interrupts than there are list registers. In `random-restarts` a manager restarts it at random
-moments. The plugin counts, from outside, how many instructions the motor's
-core executes from each interrupt to the task.
+The motor owns a core and its interrupts. In `random-exits` the other VM executes random hypercalls,
+accesses to interrupt controller and system registers, and interrupts, and sometimes an access for
+which Mortise stops and restarts it. In `interrupt-storm` it has more pending interrupts than there
+are list registers. In `random-restarts` a manager restarts it at random moments. The plugin counts,
+from outside, how many instructions the motor's core executes from each interrupt to the task.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ STATIC, DYNAMIC = "mortise-static", "mortise-dynamic"
 MOTOR = "motor"
 
 ALONE = 500
-"""Releases by which the path is known that the motor takes with nobody beside it."""
+"""Releases that establish the motor's path without a neighbour."""
 
 _STORMS = re.compile(r"\d+ storms, (\d+) interrupts")
 _KILLS = re.compile(r"(\d+) kills")
@@ -38,39 +37,39 @@ _KILLS = re.compile(r"(\d+) kills")
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A VM that does its worst, in a system of its own."""
+    """A hostile VM in its system."""
 
     name: str
     vm: str
     row: str
-    """The row that says how much it did."""
+    """The row with the amount of its activity."""
     unit: str
     short: int
     full: int
-    """How much of it is asked for with interrupts of either kind."""
+    """The required amount, by interrupt mode."""
     done: Callable[[Session], int]
-    """How much it did so far."""
+    """The amount so far."""
     environment: str = STATIC
 
 
 def _exits(session: Session) -> int:
-    """Exits as Mortise counts them."""
+    """Exits, counted by Mortise."""
     status = session.statuses.get("fuzzer")
     return sum(status.totals) if status else 0
 
 
 def _served(session: Session) -> int:
-    """Interrupts as the guest counts them that served them."""
+    """Served interrupts, counted by the guest."""
     return _said(session, "storm", _STORMS)
 
 
 def _killed(session: Session) -> int:
-    """Kills as who does it counts them."""
+    """Kills, counted by the manager."""
     return _said(session, "manager", _KILLS)
 
 
 def _said(session: Session, vm: str, pattern: re.Pattern[str]) -> int:
-    """The number in the last line of a VM that is like this."""
+    """The number in the last matching line of a VM."""
     said = session.transcripts.get(vm)
     counts = (pattern.fullmatch(line.text) for line in reversed(said.lines)) if said else ()
     return next((int(count[1]) for count in counts if count), 0)
@@ -86,7 +85,7 @@ NEIGHBOURS = (
 
 
 def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the suite; a `WorkError` where the motor noticed anything."""
+    """The rows of the suite; `WorkError` on any interference with the motor."""
     whole = system.load(NEIGHBOURS[0].name)
     tell(f"{MOTOR} alone")
     motor = replace(whole, name=f"{whole.name}-alone", vms=(whole.vm(MOTOR),))
@@ -98,9 +97,9 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _of(neighbour: Neighbour, irq: str) -> System:
-    """The system whose hostile guest has its interrupts that way."""
+    """The system with that interrupt mode of the hostile guest."""
     whole = system.load(neighbour.name)
-    # One that has them directly could sleep where nobody reaches it, and its restart wait for it.
+    # With direct interrupts it could sleep unreachably, and its restart would wait.
     wfi = "trap" if irq == "direct" else "pass"
     fuzzer = replace(whole.vm(neighbour.vm), interrupts=irq, wfi=wfi)
     vms = tuple(fuzzer if vm.name == neighbour.vm else vm for vm in whole.vms)
@@ -137,7 +136,7 @@ def _run(built: Built, options: RunOptions, observers: list[Enough]) -> Result:
 def _judge(
     result: Result, path: PathResult, alone: PathResult, neighbour: Neighbour, irq: str
 ) -> None:
-    """Whether the motor noticed nothing, and the other VM is still there."""
+    """Check that the motor was not disturbed, and that the other VM still runs."""
     motor, (task,) = _vm(result, MOTOR), result.periodic
     found = {
         "releases not completed": task.released - task.completed,
@@ -168,7 +167,7 @@ def _path_row(setting: Setting, path: PathResult, params: dict[str, Any]) -> Row
 
 @dataclass
 class Enough:
-    """Whoever lets a run go on until the neighbour has done so much."""
+    """An observer that ends a run once the neighbour's activity is sufficient."""
 
     neighbour: Neighbour
     wanted: int
@@ -176,10 +175,10 @@ class Enough:
     done: int = 0
 
     def chunk(self, chunk: Chunk) -> None:
-        """What it says is looked at in time."""
+        """Nothing: output is read at the next tick."""
 
     def tick(self, session: Session) -> None:
-        """Look at what it has done."""
+        """Check the amount of activity."""
         self.done = self.neighbour.done(session)
         self.tell(self.done)
         status = session.statuses.get(self.neighbour.vm)
@@ -187,9 +186,7 @@ class Enough:
             session.finish()
 
     def close(self, session: Session) -> None:
-        """What was not as it should be is the guests' to tell: an interrupt that was not served
-        as often as it came, a kill that was refused.
-        """
+        """Report errors found by the guests: an interrupt lost or served twice, a refused kill."""
         for said in session.transcripts.values():
             for line in said.lines:
                 if "not served once" in line.text or "FAILED" in line.text:

@@ -1,9 +1,8 @@
-"""Mortise from its first instruction on: what it takes of memory, until a guest runs, and while
-Linux boots.
+"""Suites `boot` and `size`: Mortise's memory, its boot until a guest runs, and Linux's boot.
 
-`bench-min` is the least that Mortise is for. In `bench-boot` Linux turns the
-machine off as soon as it is up; without Mortise the same kernel, initramfs and device tree lie at
-the same addresses, and four instructions of ours start the kernel at EL1.
+`bench-min` is the minimal system with Mortise. In `bench-boot` Linux powers off as soon as it is
+up; without Mortise the same kernel, initramfs and device tree are at the same addresses, and four
+instructions start the kernel at EL1.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ COMPONENTS: dict[str, Callable[[str], bool]] = {
     "lib": lambda owner: owner.startswith(("core/", "mortise/")) and owner not in _ARCH,
     "others": lambda owner: "/" not in owner and owner != GENERATED,
 }
-"""The components of Mortise as the paper groups them, by who wrote the code; and `others`."""
+"""The components of Mortise as the paper groups them, by library; and `others`."""
 
 END = 0
-"""Where a path ends that the emulator's own end does."""
+"""The end of a path that extends to the emulator's end."""
 
 _HEAD = struct.Struct("<I4xQQQ24x4s4x")
-"""An arm64 Image's: first instruction, text offset, size, flags, magic."""
+"""The header of an arm64 Image: first instruction, text offset, size, flags, magic."""
 
 _BRANCH = 0x1400_0000 | _HEAD.size // 4
-"""To what is behind it."""
+"""A branch past the header."""
 
 _JUMP = (
     0x5800_0080,  # ldr x0, 16: the device tree
@@ -59,11 +58,11 @@ _JUMP = (
     0xAA1F_03E1,  # mov x1, xzr
     0xD61F_0080,  # br x4
 )
-"""Starts a kernel; both addresses follow."""
+"""Code that starts a kernel; both addresses follow."""
 
 
 def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
-    """Mortise with one VM on one core: what is in its image, and what it takes of RAM."""
+    """Mortise with one VM on one core: sections of its image, and its use of RAM."""
     tell(f"{TINY}, sizes")
     built = build.build(system.load(TINY))
     layout = built.layout
@@ -97,7 +96,7 @@ def _lines(built: Built, name: str, params: dict[str, str], lines: int) -> Row:
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """From Mortise's first instruction to a guest's, and what it executes in Linux's boot."""
+    """Instructions of Mortise until a guest runs, and during Linux's boot."""
     tell(f"{TINY}, start")
     built = build.build(system.load(TINY))
     begun = symbols.address(built, "hello", "hello::main")
@@ -130,7 +129,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _setting(built: Built) -> Setting:
-    """What the rows say of their origin."""
+    """The origin of rows."""
     image = next(image for image in built.images if image.name == "mortise")
     optimisation = image.optimisation.strip('"') + ", fat LTO"
     return Setting(built.system.name, STATIC, options={"optimisation": optimisation})
@@ -146,15 +145,15 @@ def _kinds(passage: Passage) -> Kinds:
 
 
 def _phases(built: Built, guest: str, last: str) -> Iterator[Row]:
-    """What that goes into; `last` is what the guest says first."""
+    """The phases of the boot; `last` is the guest's first line."""
     key = ("boot", "mortise_phase")
     for phase, (count, kinds) in phases.of_start(built, last).items():
         yield _setting(built).row(key, {"guest": guest, "phase": phase}, [count], kinds)
 
 
 def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]], then: int = END) -> Trace:
-    """From Mortise's first instruction to the guest's first, and from there to the end; or from the
-    first one to another address, too."""
+    """Paths from Mortise's first instruction to the guest's first, from there to the end, and
+    optionally from the first one to another address."""
     target = Target.of(built)
     target = replace(target, machine=replace(target.machine, cpus=1))
     (place,) = built.layout.vms.values()
@@ -189,8 +188,8 @@ def _alone(built: Built) -> Passage:
 
 
 def unwrapped(packed: bytes, base: int, place: VmLayout) -> bytes:
-    """A VM's payloads where they are loaded, behind what starts them, instead of a system image
-    that lies at `base`."""
+    """A VM's payloads at their load addresses behind start code, in place of a system image at
+    `base`."""
     end = max(payload.ipa + payload.size for payload in place.payloads.values())
     image = bytearray(end - base)
     head = _HEAD.pack(_BRANCH, 0, len(image), 0xA, HEADER_MAGIC)

@@ -1,7 +1,7 @@
-"""What compositions are worth: whether they build and boot, and how small they could be.
+"""Evaluation of compositions: whether they build and boot, and their excess over the smallest.
 
-All of them take an hour: what was good is kept in a journal, so that a run that was ended
-goes on where it was, and what was not is tried again.
+All of them take an hour: good results are kept in a journal, so that an interrupted run resumes,
+and failures are retried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tenonos.plan.models import Composition
 from tenonos.plan.pool import Pool
 
 SECONDS = 0.5
-"""Of guest time in which nothing may stop once all have booted."""
+"""Seconds of guest time without a stop after boot."""
 JOURNAL = paths.DOT / "bench" / "composed.jsonl"
 
 Files = Mapping[str, str]
@@ -28,16 +28,16 @@ Files = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Over:
-    """How much larger a composition is than the smallest that was found."""
+    """The excess of a composition over the smallest found."""
 
     bytes: int
     smallest: int
     by: str
-    """What is otherwise in that one."""
+    """The deviations of the smallest one."""
 
 
 class Boots:
-    """Compositions built and booted, equal ones once."""
+    """Compositions, built and booted, each distinct one once."""
 
     def __init__(self, tell: Callable[[str], None], who: Workers, journal: Path = JOURNAL) -> None:
         self._tell = tell
@@ -49,15 +49,15 @@ class Boots:
         self._grown: Grown = {}
 
     def of(self, answers: Sequence[Composition]) -> list[Verdict]:
-        """What became of compositions."""
+        """The verdicts on compositions."""
         return self._verdicts([_told(answer.files) for answer in answers])
 
     def different(self, answers: Sequence[Composition]) -> int:
-        """How many are not equal to an earlier one."""
+        """The number of distinct ones."""
         return len({_key(answer) for answer in answers})
 
     def over(self, answer: Composition, pool: Pool) -> Over | None:
-        """How much a composition has over the smallest of it; nothing of one that is not good."""
+        """The excess of a good composition over its smallest alternative."""
         name = _key(answer)
         if name not in self._over:
             space = Space.of(answer, pool)
@@ -91,7 +91,7 @@ def _key(answer: Composition) -> str:
 
 
 def _told(files: Files) -> dict[str, str]:
-    """The files without comments, which tell the objective, and without what only explains."""
+    """The files without comments, which contain the objective, and without explanations."""
     return {name: _settings(text) for name, text in files.items() if name != "explain.json"}
 
 

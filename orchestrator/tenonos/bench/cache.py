@@ -1,10 +1,9 @@
-"""Caches: what a neighbour displaces of a working set, in a model of a cache that cores share.
+"""Suite `cache`: eviction of a working set by a neighbour, in a model of a shared cache.
 
-The emulator has no caches. The counting plugin models one of last level (`cache.rs`): every access
-of every core by its physical address, and nothing between core and cache. It says how many lines of
-the victim are missing at each of its sweeps, not how long that takes. The emulator executes one
-core at a time, until the next deadline: what a neighbour displaces, it displaces between two sweeps
-and not within one.
+The emulator has no caches. The counting plugin models a last-level cache (`cache.rs`): every access
+of every core by physical address, without inner caches. It counts the misses of the victim in each
+sweep, not their latency. The emulator executes one core at a time, until the next deadline, so a
+neighbour evicts lines between two sweeps and not within one.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ SYSTEM, VICTIM = "bench-cache", "victim"
 STATIC = "mortise-static"
 
 WARM = 2
-"""Sweeps by which the cache is warm: the first one finds nothing, whoever is beside it."""
+"""Sweeps that warm the cache: the first one misses everything."""
 SWEEPS = 48
-"""Those that count."""
+"""Sweeps that are counted."""
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the suite: what all sweeps miss, the first included, which finds nothing."""
+    """The rows of the suite: misses of all sweeps, including the first, which misses everything."""
     shared = system.load(SYSTEM)
     victim = shared.vm(VICTIM)
     half = tuple(replace(vm, colours=cache_of(shared.board).colours // 2) for vm in shared.vms)
@@ -47,12 +46,12 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def sweeps(built: Built, name: str) -> list[Passage]:
-    """The sweeps of a VM that count once the cache is warm, with what was missing at each."""
+    """The counted sweeps of a VM with a warm cache, with the misses of each."""
     return every(built, name)[WARM:]
 
 
 def every(built: Built, name: str) -> list[Passage]:
-    """All sweeps of a VM, with what was missing at each."""
+    """All sweeps of a VM, with the misses of each."""
     cache = cache_of(built.system.board)
     (cpu,) = built.system.vm(name).cpus
     plan = f"cache {cache.size:x} {cache.ways:x} {cache.line:x}"
@@ -64,7 +63,7 @@ def every(built: Built, name: str) -> list[Passage]:
 
 
 def cache_of(board: Board) -> Cache:
-    """What is modelled: the cache that the board says it has."""
+    """The modelled cache: that of the board."""
     if board.cache is None:
         raise WorkError(f"{board.name} states no cache to model")
     return board.cache

@@ -1,4 +1,4 @@
-"""The plots of the page: which rows go into which, and who stands beside them."""
+"""Plots of the page: selection of rows and peers for each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GOALS = Frame(
 
 
 def points(rows: Sequence[Row], name: str, over: str, **params: Any) -> list[tuple[Number, Number]]:
-    """What a row with these params costs over one more; the longest where it is about that."""
+    """The cost of rows with these params over another param; the maximum for `masked_max`."""
     return [
         (row.params[over], row.max if name == "masked_max" else row.median)
         for row in rows
@@ -53,7 +53,7 @@ def points(rows: Sequence[Row], name: str, over: str, **params: Any) -> list[tup
 
 
 def goals(rows: Sequence[Row], known: Figures, suites: Sequence[str]) -> str | None:
-    """Every goal with a peer: ours in percent of the best peer, the goal across."""
+    """Every goal with a peer: ours in percent of the best peer, with the goal as a mark."""
     entries = [
         (figure, worst)
         for figure in known.all
@@ -100,7 +100,7 @@ def yields(rows: Sequence[Row], known: Figures) -> str | None:
 def _around(
     known: Figures, name: str, params: Mapping[str, Any], measured: Sequence[Any], fp: bool
 ) -> Iterator[Line]:
-    """The goal and the peers of these points, as lines across."""
+    """Goal and peers of these points, as horizontal lines."""
     figure = next(f for f in known.all if f.name == name and f.params == params)
     at = measured[-1][0]
     words = ", fp" if fp else ""
@@ -111,7 +111,7 @@ def _around(
 
 
 def timers(rows: Sequence[Row], known: Figures) -> str | None:
-    """Timer operations over the number of those pending."""
+    """Timer operations over the number of pending timers."""
     lines = []
     names = (("masked_max", "longest masked", "fourth"), ("start", "start", "ours"))
     names += (("cancel", "cancel", "second"), ("expire", "expiry", "third"))
@@ -136,7 +136,7 @@ def timers(rows: Sequence[Row], known: Figures) -> str | None:
 
 
 def load(rows: Sequence[Row], known: Figures) -> str | None:
-    """What periodic timers take from a thread."""
+    """Load of periodic timers on a thread."""
     lines = []
     for mode, style in (("tickless", "ours"), ("tick", "second")):
         if measured := points(rows, "periodic_load", "timers", mode=mode):
@@ -155,7 +155,7 @@ def load(rows: Sequence[Row], known: Figures) -> str | None:
 
 
 def interrupts(rows: Sequence[Row], known: Figures) -> str | None:
-    """The way to a handler and back, beside those peers of which both are known."""
+    """Interrupt entry and exit, with peers that have both figures."""
     drawn = []
     for fp, name in ((False, "Tenon"), (True, "Tenon, floating point saved")):
         ways = [
@@ -182,7 +182,7 @@ DELAY = "instructions from the interrupt to the task"
 
 
 def delays(rows: Sequence[Row], known: Figures) -> Iterator[tuple[str, str]]:
-    """For each load of a shared core, how long its task took to run: a title and a plot."""
+    """The delay of the task on a shared core, by load: title and plot."""
     for row, drawn in _delays(rows, known):
         title = f"{drawn.name}, {row.samples:,} releases"
         yield title, histogram(drawn.name, DELAY, drawn)
@@ -210,7 +210,7 @@ def _phases(name: str, ways: Sequence[Number], styles: Sequence[str]) -> Bar:
 
 
 def theirs(table: Table) -> str | None:
-    """A table of the paper as it is, in its own unit: lines where its columns are numbers."""
+    """A plot of a table of the paper, in its unit: lines if its columns are numbers."""
     if not table.theirs:
         return None
     name = f"{table.name} of the paper"

@@ -1,9 +1,8 @@
-"""Composing: how many objectives are answered rightly, built and booted.
+"""Suite `compose`: objectives answered correctly, built and booted.
 
-Each objective of `bench/objectives` is composed by the offline planner, and by a baseline that
-knows no grammar: it takes the best of a plain ranking for what is wanted. With `--full` what was
-composed of those to test by is built and booted too, equal systems once, and held against the
-smallest that their objectives leave open.
+Each objective of `bench/objectives` is composed by the offline planner, and by a baseline without
+grammar that demands the best hits of a plain ranking. With `--full` the compositions of the test
+set are also built and booted, each distinct one once, and compared with the smallest alternative.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     pool = Pool()
     planners: dict[str, Planner] = {OFFLINE: planner(OFFLINE), RANKING: Ranking()}
     asked = objectives()
-    answered(asked[:1], pool, planners[OFFLINE])  # the pool is read once, and belongs to nobody
+    answered(asked[:1], pool, planners[OFFLINE])  # load the pool outside the measurement
     for part in PARTS:
         of_part = [objective for objective in asked if objective.part == part]
         answers: dict[str, list[Answered]] = {}
@@ -57,7 +56,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def answered(asked: Sequence[Objective], pool: Pool, using: Planner) -> list[Answered]:
-    """The answers of a planner, and how long each took to choose and to solve."""
+    """The answers of a planner, with the time of each."""
     found = []
     for objective in asked:
         begun = time.perf_counter()
@@ -68,7 +67,8 @@ def answered(asked: Sequence[Objective], pool: Pool, using: Planner) -> list[Ans
 
 
 def counted(answers: Sequence[Answered], name: str, part: str) -> Iterator[Row]:
-    """How many are right, in all and of each class of phrasing, and what is wrong with the rest."""
+    """The number of correct answers, in total and by class of phrasing, with the errors of the
+    rest."""
     params = {"planner": name, "set": part}
     right = [found for found in answers if not found.faults]
     yield _count("total", params, len(answers))
@@ -91,7 +91,7 @@ def counted(answers: Sequence[Answered], name: str, part: str) -> Iterator[Row]:
 def made(
     answers: Sequence[Answered], part: str, pool: Pool, tell: Callable[[str], None]
 ) -> Iterator[Row]:
-    """How many systems could be built and booted, of those that were composed, and their bytes."""
+    """The numbers of composed, built and booted systems, and their sizes."""
     params = {"planner": OFFLINE, "set": part}
     composed = [found for found in answers if found.answer.accepted]
     with workers(None, SETTINGS.jobs) as who:
@@ -126,7 +126,7 @@ def made(
 def bytes_over(
     params: Mapping[str, Any], classes: Sequence[str], over: Sequence[Over | None]
 ) -> Iterator[Row]:
-    """How many bytes systems have over the smallest that was found, in all and of each class."""
+    """The excess of systems over the smallest found, in total and by class."""
     pairs = [(c, o) for c, o in zip(classes, over, strict=True) if o is not None]
     for phrasing in (None, *dict.fromkeys(c for c, _ in pairs)):
         found = [o for c, o in pairs if phrasing in (None, c)]

@@ -1,8 +1,8 @@
-"""Coverage: which lines of Mortise the target's systems execute.
+"""Suite `coverage`: lines of Mortise executed by systems on the target.
 
-The systems of `bench/coverage.toml` are run one after the other. The plugin tells each instruction
-of Mortise once, when it is executed first; the line tables of the images say which lines these are
-of. What any of the images executed counts as covered.
+The systems of `bench/coverage.toml` are run one after the other. The plugin reports each
+instruction of Mortise once, at its first execution; the line tables of the images map it to a line.
+A line is covered if any image executed it.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ SUITE = "coverage"
 ENVIRONMENT = "mortise-static"
 UNITS = {"lines": "lines", "assembly": "instructions"}
 TIMEOUT = "timeout 300\n"
-"""Host seconds that a step of a script may take."""
+"""Time limit of a script step in host seconds."""
 
 
 class Run(Model):
-    """A system, and how far it goes."""
+    """A run of a system."""
 
     system: str
     name: str = Field(default="", pattern=r"^[a-z0-9-]*$")
-    """Of its own, where a system is there more than once."""
+    """A name, if a system is run more than once."""
     mode: str | None = None
-    """If it is another than the system's."""
+    """A board other than the system's."""
     seconds: float | None = None
     input: dict[str, str] = Field(default_factory=dict)
-    """What is typed and awaited on the consoles of VMs."""
+    """Scripts for the consoles of VMs."""
     vm: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """What is otherwise in a VM."""
+    """Changed settings of VMs."""
     without: list[str] = Field(default_factory=list)
-    """VMs that it does without."""
+    """VMs that are left out."""
 
     @property
     def title(self) -> str:
-        """What it is told by."""
+        """Its title in rows."""
         return self.name or self.system
 
     def load(self) -> System:
-        """The system with what is otherwise in it."""
+        """The system with the changes."""
         whole = system.load(self.system)
         kept = [vm for vm in whole.vms if vm.name not in self.without]
         vms = tuple(
@@ -65,7 +65,7 @@ class Run(Model):
         return replace(whole, name=self.title, mode=mode, vms=vms, console=console)
 
     def options(self) -> RunOptions:
-        """How the emulator runs it."""
+        """The options of the run."""
         scripts = {
             vm: script.parse_text(TIMEOUT + text, f"{FILE.name}: {self.system}")
             for vm, text in self.input.items()
@@ -74,7 +74,7 @@ class Run(Model):
 
 
 def read() -> list[Run]:
-    """The runs there are."""
+    """All runs."""
     try:
         return [Run(**run) for run in tomllib.loads(FILE.read_text())["run"]]
     except (KeyError, ValidationError, tomllib.TOMLDecodeError) as error:
@@ -82,7 +82,7 @@ def read() -> list[Run]:
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the suite; a `WorkError` where a system does not come to its end."""
+    """The rows of the suite; `WorkError` if a system does not complete."""
     runs = read()
     coverage = Coverage()
     for number, run in enumerate(runs, 1):
@@ -93,7 +93,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def image(built: Built) -> Image:
-    """Mortise as it is in a built system."""
+    """Mortise's image in a built system."""
     (mortise,) = (image for image in built.images if image.name == symbols.MORTISE)
     libraries = [each for each in mortise.libraries if paths.POOL in each.path.parents]
     folders = {library.id: library.path for library in libraries}
@@ -101,8 +101,7 @@ def image(built: Built) -> Image:
 
 
 def executed(built: Built, options: RunOptions) -> set[int]:
-    """The addresses of the instructions of Mortise that a run executes; they are where it is
-    linked."""
+    """The link addresses of the instructions of Mortise executed in a run."""
     seen: set[int] = set()
 
     def count(record: plugin.Record) -> None:
@@ -117,7 +116,7 @@ def executed(built: Built, options: RunOptions) -> set[int]:
 
 
 def rows_of(coverage: Coverage, systems: list[str]) -> Iterator[Row]:
-    """Of all libraries and of each: how much there is, and how much of it is covered."""
+    """Totals and covered numbers, of all libraries and of each."""
     every = {"systems": systems}
     libraries = sorted({*coverage.libraries.values(), *(w.library for w in coverage.assembly)})
     for name, counts, missing in (
@@ -134,14 +133,14 @@ def rows_of(coverage: Coverage, systems: list[str]) -> Iterator[Row]:
 def _pair(
     name: str, params: dict[str, Any], counts: tuple[int, int], options: dict[str, Any]
 ) -> Iterator[Row]:
-    """How much there is, and how much of that is covered."""
+    """The rows of total and covered numbers."""
     for what, count, more in zip((name, f"{name}_covered"), counts, ({}, options), strict=True):
         row = Row.of((SUITE, what), params, [count], unit=UNITS[name], options=more)
         yield replace(row, environment=ENVIRONMENT, system=SUITE)
 
 
 def show(rows: Sequence[Row]) -> None:
-    """The table of the suite's rows, if there are any, and what is not covered."""
+    """Print the table of the suite's rows, if there are any, and the uncovered lines."""
     found = {(row.name, row.params.get("library")): row for row in rows if row.suite == SUITE}
     libraries = dict.fromkeys(library for _, library in found)
     if not found:

@@ -1,10 +1,10 @@
-"""Detached programs: what comes between their instructions, on a core that Linux lends.
+"""Suite `detach`: noise of detached programs on a core lent by Linux.
 
-In `detach` Linux's init runs programs by `tenon-detach`, with Linux idle, moving data or in
-many short processes on each other CPU. `fwq` marks where a quantum of work begins and ends,
-`control-loop` where it waits for its next period; the plugin counts what their core executes in
-between, whoever's instructions they are. How soon a signal comes the emulator's clock says, with
-Linux idle: sender, owner and core work one after another.
+In `detach` Linux's init runs programs by `tenon-detach`, with Linux idle, copying data or running
+many short processes on each other CPU. `fwq` marks start and end of a quantum of work,
+`control-loop` its wait for the next period; the plugin counts all instructions of the core in
+between. The latency of a signal is measured by the emulator's clock with Linux idle, as sender,
+owner and core work in sequence.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
 
 FWQ, LOOP, SIGNALS = "fwq", "control-loop", "signal-time"
-"""The programs, of `linux/`."""
+"""The programs, in `linux/`."""
 
 SAMPLES, FULL = {FWQ: 400, LOOP: 200, SIGNALS: 400}, 10_000
 """Quanta, releases and signals of a load in the short form and in the full one."""
 
 KILLS = 40
-"""Of these each needs a program, and a CPU that changes hands."""
+"""Each of these needs a program, and a CPU handover."""
 
 ATTACHED = 100
-"""Those of the same programs as any of Linux's, on a CPU that Linux has kept."""
+"""Rows of the same programs as ordinary processes, on a CPU of Linux."""
 
 PATIENCE = 1800.0
-"""Host seconds that all of it may take: Linux is ready behind it."""
+"""Time limit in host seconds, boot of Linux included."""
 
 _TOLD = re.compile(r"^\d+ (?:quanta|releases|signals)\b.*$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
@@ -42,17 +42,17 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Run:
-    """A program once, in a Linux with a load; `attached`, it is there like any other."""
+    """One run of a program under a load; `attached`: as an ordinary process."""
 
     program: str
     samples: int
     load: str = "idle"
     attached: bool = False
     signal: str = "handled"
-    """What it sends: one that has a handler, or `stop`, or `kill`."""
+    """The signal that it sends: one with a handler, or `stop`, or `kill`."""
 
     def script(self, cpu: int, others: Sequence[int]) -> str:
-        """It as lines of Linux's init, on this CPU beside those."""
+        """Lines of Linux's init that run it on `cpu`, with the load on `others`."""
         where = f"taskset {1 << cpu:x}" if self.attached else f"tenon-detach --cpu {cpu}"
         line = f"{where} {self.program} {self.samples}"
         if self.program == SIGNALS:  # It detaches a child itself.
@@ -67,12 +67,12 @@ class Run:
 
     @property
     def marked(self) -> int:
-        """How often it marks a path."""
+        """The number of paths that it marks."""
         return 0 if self.program == SIGNALS else self.samples
 
 
 def runs(full: bool) -> list[Run]:
-    """What is measured, in this order: while Linux has all its CPUs, and then those it lends."""
+    """The runs in order: first with all CPUs in Linux, then detached."""
     samples = dict.fromkeys(SAMPLES, FULL) if full else SAMPLES
     marking = [(program, load) for program in (FWQ, LOOP) for load in LOADS]
     return [
@@ -91,7 +91,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def measured(wanted: Sequence[Run]) -> Iterator[Row]:
-    """The rows of these runs, all of them in one life of Linux's."""
+    """The rows of these runs, all in one boot of Linux."""
     linux = system.load(SYSTEM).vm(LINUX)
     cpu = linux.detach[-1]
     others = [other for other in range(len(linux.cpus)) if other != cpu]
@@ -116,9 +116,9 @@ def measured(wanted: Sequence[Run]) -> Iterator[Row]:
 
 
 def judge(run: Run, told: Sequence[int]) -> None:
-    """Whether the program did what it was to do, as it saw itself."""
+    """Check the program's own results."""
     early, missed = told[1:3] if run.program == LOOP else (0, 0)
-    # Beside busy cores the emulator's clock says nothing of lateness.
+    # With other cores busy the emulator's clock does not measure lateness.
     late = missed and run.load == "idle" and not run.attached
     if told[0] != run.samples or early or late:
         raise WorkError(
@@ -128,15 +128,15 @@ def judge(run: Run, told: Sequence[int]) -> None:
 
 
 def signals(told: Sequence[int], signal: str) -> Row:
-    """The row of signals, as the program saw them."""
+    """The row of signals, as measured by the program."""
     samples, least, median, p99, most = told
     row = SETTING.row(("detach", "signal_bound"), {"signal": signal}, [median], Kinds())
     return replace(row, samples=samples, min=least, p99=p99, max=most)
 
 
 def _row(run: Run, passages: Sequence[Passage], least: int) -> Row:
-    """What each of these passages has more than the least, which of a quantum is the program's own
-    work and of a loop the shortest way through a wait, under whatever load."""
+    """The excess of each passage over the least: for a quantum the program's own work, for a loop
+    the shortest path through a wait, under any load."""
     values = [_total(passage) - least for passage in passages]
     kinds = most_common([Kinds(p.barriers, p.sysreg_writes, p.mmio) for p in passages])
     return SETTING.row(("detach", run.name), {"load": run.load}, values, kinds)

@@ -1,8 +1,8 @@
 """Figures in the documents: tables written from measured rows, `bench/results/rows.json`.
 
-`./tenon bench --documents` measures, keeps the rows with the tools and the commit that they were
-made with, and writes the tables anew. Tests compare both with no tolerance: the tables with the
-rows, and the rows with what is measured by the same tools.
+`./tenon bench --documents` measures, records the rows with tools and commit, and rewrites the
+tables. Tests compare both without tolerance: the tables with the rows, and the rows with what is
+measured by the same tools.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Exits: what Mortise executes when a guest that has its core for itself makes one.
+"""Suite `exits`: instructions of Mortise for exits of a guest that owns its core.
 
-In `bench-exits` a VM of each kind of interrupts makes every exit again and again, each
-between two marks. What Mortise executes meanwhile on that core is the exit; what it executes on
-others, where a doorbell is rung, is that of whoever is called.
+In `bench-exits` a VM of each interrupt mode makes every exit repeatedly, each between two marks.
+The instructions of Mortise on that core are the cost of the exit; those on other cores, for a
+doorbell, are the cost of the receiver.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STATIC = "mortise-static"
 SETTING = Setting(SYSTEM, STATIC)
 
 KINDS = ("shared", "direct")
-"""How a VM may have its interrupts: the VM that is measured is named for it."""
+"""The interrupt modes, which are also the names of the measured VMs."""
 
 INTERRUPT = {"shared": "irq_list_register", "direct": "irq_direct"}
 
@@ -40,7 +40,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def rows_of(trace: Trace, irq: str, cpu: int) -> Iterator[Row]:
-    """The rows of the VM on that core, in the order of its lines."""
+    """The rows of the VM on that core, in the order of its output."""
     records = [record for record in trace.records if record.vcpu == cpu]
     passages = [record for record in records if isinstance(record, Passage)]
     for line in trace.lines:
@@ -60,7 +60,7 @@ def rows_of(trace: Trace, irq: str, cpu: int) -> Iterator[Row]:
 def _row(name: str, irq: str, passages: Sequence[Passage]) -> Row:
     params = {"irq": irq}
     if name == "doorbell_receive":
-        # Of other cores no more is known.
+        # No more is known of other cores.
         elsewhere = [passage.el2_everywhere - passage.el2 for passage in passages]
         return SETTING.row(("exits", name), params, elsewhere, Kinds())
     if name == "irq":
@@ -70,7 +70,7 @@ def _row(name: str, irq: str, passages: Sequence[Passage]) -> Row:
 
 
 def _between(records: Sequence[Passage | Visit]) -> Iterator[Visit]:
-    """The visits from the first passage on until the last."""
+    """The visits between the first and the last passage."""
     ends = [index for index, record in enumerate(records) if isinstance(record, Passage)]
     for record in records[ends[0] : ends[-1]]:
         if isinstance(record, Visit):

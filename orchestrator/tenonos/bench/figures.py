@@ -1,4 +1,4 @@
-"""What a row is held against: the project's goal and other kernels, from `bench/figures.toml`."""
+"""Goals of the project and figures of other kernels, from `bench/figures.toml`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Peer:
     value: Number
 
     def to_json(self, source: str) -> dict[str, Any]:
-        """The figure with all that makes it one."""
+        """The figure with its origin."""
         return {
             "name": self.name,
             "version": self.version,
@@ -46,18 +46,19 @@ class Figure:
     goal: Number | None
     judge: str
     worst: Number | None
-    """The goal of the maximum, if it has one of its own."""
+    """The goal of the maximum, if it has a separate one."""
     peers: tuple[Peer, ...]
 
     def concerns(self, row: Row) -> bool:
-        """Whether the row is one of these; with floating point or cores only if that is said."""
+        """Whether the row belongs to this figure; rows with floating point or cores only if
+        stated."""
         same = (self.suite, self.name) == (row.suite, row.name)
         usual = (("fp", False), ("cores", 1))
         alike = all(self.params.get(k, v) == row.params.get(k, v) for k, v in usual)
         return same and alike and self.params.items() <= row.params.items()
 
     def held(self, row: Row) -> Number:
-        """The statistic of the row that is held against the goal."""
+        """The statistic of the row to compare with the goal."""
         return getattr(row, self.judge)
 
     def met(self, row: Row) -> bool:
@@ -75,13 +76,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """All of them, and where the peers' come from."""
+    """All figures, and the source of the peers'."""
 
     source: str
     all: tuple[Figure, ...]
 
     def of(self, row: Row) -> Figure | None:
-        """What a row is held against."""
+        """The figure for a row."""
         return next((figure for figure in self.all if figure.concerns(row)), None)
 
     def missed(self, rows: Iterable[Row]) -> list[Row]:
@@ -127,7 +128,7 @@ def _peers(peers: Mapping[str, Mapping[str, str]], values: Mapping[str, Number])
 
 
 def with_sums(rows: Sequence[Row]) -> list[Row]:
-    """The rows, and behind the parts of a size their sum, where that has the goal."""
+    """The rows, with the sum after the parts of a size if the sum has a goal."""
     made = [*rows]
     for figure in figures().all:
         if "parts" not in figure.params:

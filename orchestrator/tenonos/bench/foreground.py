@@ -1,9 +1,9 @@
-"""Regulation takes nothing that was promised: what a foreground executes in each of its periods.
+"""Effect of regulation on reserved budgets: instructions of a foreground VM per period.
 
-In `bench-regulate` without its victim, so that one core alone executes and the emulator's
-clock counts its instructions: the VM with a budget waits once that is spent, and the one in the
-background has the rest, or what regulation leaves of it. All that the first one executes is on its
-budget. Mortise's visits say when it came and went, and how much it executed in between.
+`bench-regulate` without its victim, so that only one core executes and the emulator's clock counts
+its instructions: the VM with a budget waits once that is depleted, and the background VM gets the
+rest, as far as regulation allows. The first VM executes on its budget only. Mortise's visits
+delimit its runs, with the instructions in between.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tenonos.run.plugin import FIRST, NOBODY, Record, Visit
 
 PROMISED = "neighbour"
 WARM = 30
-"""Periods before the first that counts: both begin then."""
+"""Periods before the first that counts, in which both VMs start."""
 PERIODS = 200
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Figure]:
-    """What is executed in a period with regulation and without, and what the least one loses."""
+    """Instructions per period with and without regulation, and the loss of the least one."""
     regulated = system.load(SYSTEM)
     setting = Setting(SYSTEM, DYNAMIC)
     least: dict[bool, int] = {}
@@ -43,7 +43,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Figure]:
 
 
 def _without_victim(regulated: system.System, *, throttle: bool) -> system.System:
-    """Who has a budget waits without it."""
+    """The system without the victim; the VM with a budget waits once it is depleted."""
     promised = regulated.vm(PROMISED)
     waits = replace(promised, share=replace(promised.share, background=False))
     others = (waits if vm is promised else vm for vm in regulated.vms if vm.name != VICTIM)
@@ -53,7 +53,7 @@ def _without_victim(regulated: system.System, *, throttle: bool) -> system.Syste
 
 
 def periods(built: Built) -> list[int]:
-    """What the promised VM executes in each period."""
+    """Instructions of the VM with a reservation in each period."""
     target = Target.of(built)
     memory = next(vm for vm in target.vms if vm.name == PROMISED).memory
     visits: list[Visit] = []
@@ -75,8 +75,8 @@ def periods(built: Built) -> list[int]:
 
 
 def turns(visits: Iterable[Visit]) -> list[int]:
-    """What the first watched VM executed in each of its turns on a core, until somebody else or
-    nobody had it; the last may not have ended."""
+    """Instructions of the first watched VM in each of its runs on a core; the last run may be
+    incomplete."""
     ended: list[int] = []
     executed = 0
     for visit in visits:

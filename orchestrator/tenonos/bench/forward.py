@@ -1,8 +1,8 @@
-"""System calls of detached programs: what it takes to have Linux serve one.
+"""Cost of system calls of detached programs, which Linux serves.
 
-In `detach` Linux's init runs `forwarded`, first as any program, then by `tenon-detach`,
-with Linux at rest. The program marks each getppid; the plugin counts what all cores execute from
-there to its next instruction. What the same call takes on a CPU of Linux's is taken off that.
+In `detach` Linux's init runs `forwarded`, first as an ordinary process, then by `tenon-detach`,
+with Linux idle. The program marks each getppid; the plugin counts the instructions of all cores
+from there to its next instruction. The cost of the same call on a CPU of Linux is subtracted.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ PROGRAM = "forwarded"
 CALLS = 1000
 
 PATIENCE = 600.0
-"""Host seconds that all of it may take: Linux is ready behind it."""
+"""Time limit in host seconds, boot of Linux included."""
 
 _TOLD = re.compile(rf"^{CALLS} calls\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Run:
-    """The program once, with so many ms before each call."""
+    """One run of the program, with a pause in ms before each call."""
 
     owner: str | None
-    """What the thread does in Linux that serves the calls; nothing: the program is Linux's."""
+    """Mode of the serving thread in Linux; none: an ordinary process."""
     pause: int = 0
 
     def script(self, cpu: int) -> str:
-        """It as a line of Linux's init, on this CPU."""
+        """The line of Linux's init that runs it on `cpu`."""
         own = f"tenon-detach --cpu {cpu}" if self.owner else f"taskset {1 << cpu:x}"
         return f"{own} {PROGRAM} {CALLS} {self.pause}\n"
 
@@ -47,20 +47,20 @@ RUNS = (Run(None), Run("polling"), Run("sleeping", pause=1))
 
 @dataclass(frozen=True)
 class Path:
-    """What a call took on the program's core, and on all others."""
+    """Instructions of a call on the program's core, and on all others."""
 
     core: int
     others: int
 
     @classmethod
     def of(cls, passage: Passage) -> Path:
-        """It as the plugin counted it."""
+        """The path of a passage."""
         core = passage.el2 + passage.other
         return cls(core, passage.el2_everywhere + passage.other_everywhere - core)
 
     @property
     def whole(self) -> int:
-        """Both together."""
+        """Instructions on all cores."""
         return self.core + self.others
 
 

@@ -1,8 +1,8 @@
-"""What it takes that a CPU changes hands: from Linux to Mortise, and back.
+"""Cost of CPU handover from Linux to Mortise, and back.
 
-`bench-hyplet/handover.c` makes each change in one call, between two marks, while the rest
-of Linux is at rest. All cores have a part in it, Linux's hot-plug far the largest, so that what all
-of them execute meanwhile counts, Mortise's part and Linux's apart.
+`bench-hyplet/handover.c` makes each handover in one call, between two marks, with the rest of Linux
+idle. All cores take part, mostly by Linux's CPU hotplug, so that the instructions of all cores
+count, separately for Mortise and Linux.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
 
 CHANGES, FULL = 20, 1_000
-"""Each way."""
+"""Handovers in each direction."""
 
 DIRECTIONS = ("to_mortise", "to_linux")
-"""As the program takes them in turn."""
+"""The directions in the order of the program."""
 
 PROGRAM = "handover"
 OVER = f"{PROGRAM}: over"
 
 
 def script(changes: int) -> str:
-    """It as a line of Linux's init."""
+    """The line of Linux's init that runs it."""
     return f"{PROGRAM} {changes}\n"
 
 
 def rows(setting: Setting, changes: int, passages: Sequence[Passage]) -> Iterator[Row]:
-    """For each direction all that was executed, and of that Mortise's part and Linux's."""
+    """For each direction the total, and the parts of Mortise and Linux."""
     if len(passages) != changes * len(DIRECTIONS):
         raise WorkError(f"of {changes} changes each way {len(passages)} calls were seen")
     for index, direction in enumerate(DIRECTIONS):

@@ -1,9 +1,9 @@
-"""Hyplets: how soon a function on a core that Linux gave up goes on when its time has come.
+"""Suite `hyplet`: wake-up latency of a function on a core lent by Linux.
 
-In `bench-hyplet` Linux's init runs `hyplet-timer`, with Linux idle or with a load on each
-other CPU. What Mortise executes on the lent core between the end of a wait and the function's next
-instruction is counted there, whatever the other cores do. The function itself sees whether it was
-early, and how late; with Linux idle, when few others move the emulator's clock, that must agree.
+In `bench-hyplet` Linux's init runs `hyplet-timer`, with Linux idle or with a load on each other
+CPU. Instructions of Mortise on the lent core between the end of a wait and the function's next
+instruction are counted, independent of the other cores. The function itself measures its lateness;
+with Linux idle, when the emulator's clock is accurate, both must agree.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ RATES = (1, 2, 10, 20)
 """kHz."""
 
 RELEASES, FULL = 2_000, 200_000
-"""Of a run; in the full form those at the highest rate."""
+"""Releases of a run; in the full form those at the highest rate."""
 
 PATIENCE = 3600.0
-"""Host seconds that all of it may take: Linux is ready behind it."""
+"""Time limit in host seconds, boot of Linux included."""
 
 CLOCK = 200
-"""What the emulator's clock may say that 99 of 100 releases are later than the first, ns."""
+"""Tolerance of the emulator's clock for the lateness of 99 % of releases, in ns."""
 
 STEP = 20_000
-"""Releases after which a long run says how far it is."""
+"""Releases between two progress lines of a long run."""
 
 _TOLD = re.compile(
     r"(\d+) releases, (\d+) early, (\d+) missed; "
@@ -49,20 +49,20 @@ _TOLD = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """The timer once, in a Linux with a load."""
+    """One run of the timer under a load."""
 
     load: str
     khz: int
     releases: int = RELEASES
 
     def script(self, others: Sequence[int]) -> str:
-        """It as lines of Linux's init, beside those CPUs."""
+        """Lines of Linux's init that run it, with the load on `others`."""
         timer = f"hyplet-timer --khz {self.khz} --releases {self.releases}"
         return beside(self.load, others, timer)
 
 
 def runs(full: bool) -> Iterator[Run]:
-    """What is measured, in this order: all rates beside all loads, or of both what differs."""
+    """The runs in order: all rates under all loads, or the distinct ones of both."""
     for load in LOADS:
         for rate in RATES:
             if full or load == "idle" or rate == RATES[-1]:
@@ -93,7 +93,7 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def of(run: Run, ways: list[Visit]) -> tuple[Row, Row]:
-    """What the ways out of a run's waits are: how they differ from the shortest, and how long."""
+    """The rows of the paths out of waits: excess over the shortest, and length."""
     values = [way.instructions for way in ways]
     least = min(values)
     spread = [value - least for value in values]
@@ -107,23 +107,23 @@ def of(run: Run, ways: list[Visit]) -> tuple[Row, Row]:
 
 @dataclass
 class Watch:
-    """What is counted, and how far it is."""
+    """The counts and the progress of a run."""
 
     wanted: list[Run]
     tell: Callable[[str], None]
     cpu: int = -1
-    """The core that is lent."""
+    """The lent core."""
     changes: list[Passage] = field(default_factory=list)
     _ends: dict[int, list[Visit]] = field(default_factory=lambda: defaultdict(list))
 
     @property
     def ways(self) -> list[Visit]:
-        """Mortise's way out of each wait of the function."""
-        # The core waits elsewhere too: before Linux has it, and before it is lent.
+        """Mortise's path out of each wait of the function."""
+        # The core also waits before Linux boots it, and before it is lent.
         return max(self._ends.values(), key=len, default=[])
 
     def take(self, record: Record) -> None:
-        """A record came."""
+        """Take a record."""
         if isinstance(record, Passage):
             self.changes.append(record)
         elif isinstance(record, Visit) and self._is_end(record):
@@ -145,12 +145,12 @@ class Watch:
 
 
 def _watched(wanted: Sequence[Run], changes: int, watch: Watch) -> str:
-    """What Linux said while that was counted."""
+    """The console output of Linux during the counting."""
     shared = system.load(SYSTEM)
     linux = shared.vm(LINUX)
     watch.cpu = linux.detach[-1]
     others = [cpu for cpu in linux.cpus if cpu != watch.cpu]
-    # The changes come first: what a load leaves behind would have a part in them.
+    # Handovers come first: remains of a load would affect them.
     scripts = [handover.script(changes), *(run.script(others) for run in wanted)]
     start = "".join(["#!/bin/sh\n", *scripts]).encode()
     linux = replace(linux, files=str(overlay.folder(shared, linux, {"etc/start": start})))
@@ -167,9 +167,9 @@ def _watched(wanted: Sequence[Run], changes: int, watch: Watch) -> str:
 
 
 def judge(run: Run, done: int, early: int, missed: int, least: int, usual: int, most: int) -> None:
-    """Whether each release was and was right, as the function itself saw it."""
+    """Check the releases by the function's own results."""
     if done != run.releases or early:
         raise WorkError(f"of {run.releases} releases {done} were, {early} early")
-    # Beside busy cores the emulator's clock says nothing of lateness.
+    # With other cores busy the emulator's clock does not measure lateness.
     if run.load == "idle" and (missed or usual - least > CLOCK):
         raise WorkError(f"{missed} releases were missed; 99 of 100 late by {usual} ns, one {most}")

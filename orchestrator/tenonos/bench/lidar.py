@@ -1,10 +1,10 @@
-"""A LIDAR-like task beside a neural network in Linux: vLibOS's case study, in the cache's model.
+"""LIDAR-like task beside a neural network in Linux: vLibOS's case study, in the cache model.
 
-In `bench-lidar` a task goes through its working set each millisecond, and on another core a
-network in Linux through more than the modelled cache holds (`tenonos.bench.cache`). Linux shares
-that core with who calls it: without a call it has all of the background, called it has what the
-caller gives it. With regulation its background is held back in both, and that of a Linux that is
-promised a part of its core, as in the paper's Figure 6.
+In `bench-lidar` a task sweeps its working set each millisecond, and on another core a network in
+Linux sweeps more than the modelled cache holds (`tenonos.bench.cache`). Linux shares that core with
+its caller: without a call it uses the whole background, in a call the caller's time. Regulation
+throttles its background in both cases, and that of a Linux with a reservation, as in the paper's
+Figure 6.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SYSTEM, TASK, LINUX = "bench-lidar", "lidar", "linux"
 SETTING = Setting(SYSTEM, DYNAMIC)
 
 SWEEPS = 200
-"""Releases of the task that count, once the network has begun."""
+"""Counted releases of the task, once the network runs."""
 
 PATIENCE = 900.0
-"""Host seconds that the model may take: Linux boots in it."""
+"""Time limit of the model in host seconds, boot of Linux included."""
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The task's execution times alone, and beside the network in each form."""
+    """Execution times of the task alone, and with the network in each form."""
     beside = system.load(SYSTEM)
     tell(f"{SYSTEM}, alone")
     alone = every(build.build(_alone(beside)), TASK)[WARM:]
@@ -58,7 +58,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _beside(beside: system.System, network: str, promised: int = 0, *, throttle: bool) -> Built:
-    """The system with the network in this form, and that part of its core promised to Linux."""
+    """The system with the network in this form, and with that reservation for Linux."""
     linux = beside.vm(LINUX)
     share = linux.share
     if promised:
@@ -77,15 +77,15 @@ def _alone(beside: system.System) -> system.System:
 
 
 def _row(params: dict[str, object], sweeps: list[Passage]) -> Row:
-    """What each sweep takes in the model."""
+    """The row of the sweeps' times in the model."""
     each = [sweep.instructions + MISS * sweep.misses for sweep in sweeps]
     row = SETTING.row(("vlib", "lidar"), params, each, Kinds())
-    # A sweep misses all or nothing: how often says more than a median.
+    # A sweep misses all or nothing: its frequency says more than a median.
     return replace(row, histogram=dict(sorted(Counter(each).items())))
 
 
 def _sweeps(built: Built) -> list[Passage]:
-    """The task's sweeps from when the network has begun."""
+    """The sweeps of the task from the start of the network."""
     target, cache = Target.of(built), cache_of(built.system.board)
     cpus = {vm.name: vm.cpus[0] for vm in built.system.vms}
     sweeps: list[Passage] = []

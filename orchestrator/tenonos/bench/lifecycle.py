@@ -1,11 +1,10 @@
-"""Life cycles: what Mortise executes when Linux makes a VM, pauses, resumes and destroys it.
+"""Suite `lifecycle`: instructions of Mortise to create, pause, resume and destroy a VM.
 
-In `bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten lives with
-`tenonctl`, each step between two marks. What Mortise executes meanwhile counts on all cores,
-Linux's own exits included; a VM counts as made when the first instruction of its memory runs.
-
-In `lifecycle-one-core` a manager, what it manages and a control loop have one core: there
-the sections count in which no interrupt is taken.
+In `bench-lifecycle` Linux's init takes a Tenon image of 1 MiB through ten life cycles with
+`tenonctl`, each step between two marks. Instructions of Mortise on all cores count, Linux's own
+exits included; a VM counts as created when the first instruction of its memory executes. In
+`lifecycle-one-core` a manager, its VM and a control loop share one core: there the sections without
+interrupts are measured.
 """
 
 from __future__ import annotations
@@ -31,26 +30,26 @@ MOTOR, LINUX, TEMPLATE = "motor", "linux", "job"
 STEPS = ("create", "pause", "resume", "destroy")
 NAMES = ("create_to_first_instruction", *STEPS[1:])
 CALLS = ("pause", "resume")
-"""Of these the call itself counts: `tenonctl` looks for a VM's name before."""
+"""Steps of which only the call counts: `tenonctl` looks up the VM's name first."""
 
 LIVES = 10
 
 IMAGE = 1 << 20
-"""Bytes that are loaded."""
+"""Bytes of the image."""
 
 BLOCK = 2 << 20
-"""What the reserve is given out in: a VM's memory may begin at any."""
+"""Block size of the reserve, the alignment of a VM's memory."""
 
 CPU = 0
-"""Linux's."""
+"""The CPU of Linux."""
 
 VECTORS, SYNCHRONOUS = 0x800, 0x400
-"""The vectors' size, and where a guest's calls and traps come to (Arm ARM, D1.4.2)."""
+"""Size of a vector table, and offset of a guest's synchronous exceptions (Arm ARM, D1.4.2)."""
 
 _HEAD, _COUNT, _SEGMENT = 256, struct.Struct("<I4x"), struct.Struct("<QQQ")
 _NAME = slice(8, 40)
 _ROOM = 0x10_0000
-"""Where in its memory a VM finds the bytes that make its image large."""
+"""Guest offset of the bytes that enlarge the image."""
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
@@ -71,7 +70,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _sections() -> list[int]:
-    """The longest section of each visit where all share a core, once the loop has begun."""
+    """The longest section of each visit on the shared core, once the loop runs."""
     found: list[int] = []
     begun = False
 
@@ -91,13 +90,13 @@ def _sections() -> list[int]:
 
 
 def enlarged(image: bytes, name: bytes) -> bytes:
-    """A VM's file with another name, and a segment more that makes its bytes `IMAGE`."""
+    """A VM's image file with another name, enlarged by a segment to `IMAGE` bytes."""
     (count,) = _COUNT.unpack_from(image, _HEAD)
     first = _HEAD + _COUNT.size
     segments = [_SEGMENT.unpack_from(image, first + n * _SEGMENT.size) for n in range(count)]
     more = IMAGE - sum(size for _, _, size in segments)
     base = min(target for target, _, _ in segments) & ~(BLOCK - 1)
-    # One segment more moves what lies behind by a whole line of the copy.
+    # An additional segment moves the following bytes by a cache line.
     moved = first + (count + 1) * _SEGMENT.size
     moved += -moved % 64
     old = min(offset for _, offset, _ in segments)
@@ -113,20 +112,20 @@ def enlarged(image: bytes, name: bytes) -> bytes:
 
 @dataclass
 class Calls:
-    """The last call of a command: what Mortise executed in it, and on other cores meanwhile.
+    """The last call of a command: Mortise's instructions in it, and on other cores meanwhile.
 
-    A visit is told at the core's next one, so the last of a command is told after its end.
+    A visit is reported at the core's next one, so the last one of a command follows its end.
     """
 
     last: int = 0
     beside: int | None = None
 
     def end(self, passage: Passage) -> None:
-        """The command has ended."""
+        """Handle the end of a command."""
         self.beside = passage.el2_everywhere - passage.el2
 
     def visit(self, visit: Visit) -> int | None:
-        """A visit was told; the figure, if it is the one that was waited for."""
+        """Handle a visit; the figure, if it is the awaited one."""
         if visit.vcpu != CPU:
             return None
         if visit.entry % VECTORS == SYNCHRONOUS:
@@ -138,7 +137,7 @@ class Calls:
 
 
 def _lives(built: Built) -> Iterator[tuple[int, ...]]:
-    """What each step of each life took."""
+    """The cost of each step of each life cycle."""
     found: list[list[int]] = [[]]
     reached: list[int] = []
     calls = Calls()

@@ -1,8 +1,7 @@
-"""An image on the emulated machine, deterministic, its paths counted from outside.
+"""Deterministic runs of an image on the emulated machine, with paths counted by the plugin.
 
-On the bare machine it starts at EL1. Under Mortise the whole system is booted as
-it is packed; the plugin then counts Mortise's code too, per core, so that a path that was
-interrupted by an exit shows it.
+On the bare machine the image starts at EL1. Under Mortise the packed system is booted; the plugin
+then also counts Mortise's code, per core, so that exits within a path are visible.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from tenonos.run.memory import RunFolder
 from tenonos.run.plugin import Passage, Visit
 
 LIMIT = 400.0
-"""Host seconds a run may take."""
+"""Time limit of a run in host seconds."""
 
 _STAMP = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What an image said, and what was counted of it, in the order in which it was."""
+    """Console output of an image, and the plugin's records in order."""
 
     lines: tuple[str, ...]
     records: tuple[Passage | Visit, ...]
@@ -44,7 +43,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Place:
-    """An image of a built system, and where it is to run: without Mortise, or under it."""
+    """An image of a built system, and its environment: without Mortise, or under it."""
 
     built: Built
     image: str
@@ -52,12 +51,12 @@ class Place:
     cores: int = 1
     """Of the bare machine."""
     exits: bool = False
-    """Whether nothing of the image itself counts, and Mortise visit by visit."""
+    """Whether to count only Mortise, visit by visit."""
     more: tuple[str, ...] = ()
     """Further statements for the counting plugin."""
 
     def target(self) -> Target:
-        """What the emulator boots."""
+        """The target of the emulator."""
         target = Target.of(self.built)
         if not self.bare:
             return target
@@ -72,7 +71,7 @@ class Place:
     def address(self, symbol: str) -> int:
         """The physical address of a symbol; without Mortise an image runs where it is linked.
 
-        `*` in a symbol is what the names of this image's vectors end with.
+        `*` in a symbol stands for the suffix of this image's vectors.
         """
         if "*" in symbol:
             symbol = symbol.replace("*", symbols.variant(self.built, self.image))
@@ -80,7 +79,7 @@ class Place:
         return find(self.built, self.image, symbol)
 
     def plan(self, target: Target, ram: Path, pipe: int, routes: Sequence[tuple[str, str]]) -> str:
-        """What the plugin is to count: these paths, and behind them what the image marks."""
+        """The plugin's plan: these paths, then paths marked by the image."""
         ends = [(self.address(start), self.address(end)) for start, end in routes]
         visits = ("visits",) if self.exits else ()
         text = plugin.plan(target, ram, pipe, ends, ("marks", plugin.QUIET, *visits, *self.more))
@@ -91,7 +90,7 @@ class Place:
 
 
 def listen(place: Place, last: str, limit: float = LIMIT) -> list[str]:
-    """What an image says until `last`, within that many host seconds, with nothing counted."""
+    """The output of an image up to `last`, within a time limit, without counting."""
     target = place.target()
     with RunFolder(target.machine.ram_size, paths.RUN) as folder:
         machine = qemu.Qemu(qemu.command_line(target, deterministic=True), folder, ())
@@ -102,9 +101,9 @@ def listen(place: Place, last: str, limit: float = LIMIT) -> list[str]:
 
 
 def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trace:
-    """Start an image, until it says `last`. Routes are pairs of symbols.
+    """Run an image until it prints `last`. Routes are pairs of symbols.
 
-    A passage's path is the number of its route; what the image itself marks follows them.
+    The path of a passage is the index of its route; paths marked by the image follow.
     """
     target = place.target()
     source = RAW if place.bare else place.image
@@ -118,7 +117,7 @@ def run(place: Place, last: str, routes: Sequence[tuple[str, str]] = ()) -> Trac
 def counted(
     target: Target, plan: Callable[[Path, int], str], listen: Callable[[qemu.Qemu], list[str]]
 ) -> Trace:
-    """Start a machine with a plan for its RAM and pipe, for as long as somebody listens to it."""
+    """Start a machine with a plan for its RAM and pipe, until `listen` returns."""
     with RunFolder(target.machine.ram_size, paths.RUN) as folder:
         reading, writing = os.pipe()
         library = str(plugin.build()).replace(",", ",,")
@@ -139,7 +138,7 @@ def counted(
 
 
 def off(machine: qemu.Qemu) -> list[str]:
-    """The lines of the serial port, until the machine is turned off."""
+    """The lines of the serial port, until power-off."""
     watchdog = threading.Timer(LIMIT, machine.process.kill)
     watchdog.start()
     try:
@@ -157,7 +156,7 @@ def _drain(descriptor: int, data: bytearray) -> None:
 
 
 def heard(machine: qemu.Qemu, name: str, last: str, limit: float) -> list[str]:
-    """The lines of one source, up to the last one and its end."""
+    """The lines of one source, up to and including the last one."""
     console, said = Demultiplexer(), Transcript()
     deadline = time.monotonic() + limit
     watchdog = threading.Timer(limit, machine.process.kill)
@@ -176,7 +175,7 @@ def heard(machine: qemu.Qemu, name: str, last: str, limit: float) -> list[str]:
                     raise WorkError(f"the measured image ended: {line}")
             if any(last in line for line in lines):
                 return [_STAMP.sub("", line.text, count=1) for line in whole]
-            # The last one may not be whole yet, or may go on after another source's.
+            # The last line may be incomplete, or continued after one of another source.
             seen = max(0, len(said.lines) - 1)
     finally:
         watchdog.cancel()

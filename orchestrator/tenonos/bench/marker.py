@@ -1,7 +1,7 @@
-"""A program for Linux that marks a moment for the counting plugin: `mark begin`, `mark end`.
+"""Linux program that sets a mark for the counting plugin: `mark begin`, `mark end`.
 
-Ten instructions in a file that a kernel can start; a compiler for Linux would be much to ask for
-them. The marks are hints that mean nothing to the core (`pool/hw/pmu`).
+Ten instructions in an ELF file, so that no compiler for Linux is needed. The marks are hint
+instructions, which are NOPs for the core (`pool/hw/pmu`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Messages between Linux and Tenon: round trips through `/dev/tenon`.
+"""Cost of messages between Linux and Tenon: round trips through `/dev/tenon`.
 
-In `echo` Linux's init has `tenonctl` send messages to a Tenon VM, which sends each back.
-Both have a core of their own and one of them waits while the other works, so that the emulator's
-clock, an instruction a nanosecond, counts what a round trip takes in all: two system calls and a
-wait in Linux, Tenon's thread, two doorbells. A message is half of that.
+In `echo` Linux's init lets `tenonctl` send messages to a Tenon VM, which returns each. Both own a
+core, and one waits while the other works, so that the emulator's clock, one instruction per
+nanosecond, counts the whole round trip: two system calls and a wait in Linux, Tenon's thread, two
+doorbells. A message costs half of that.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ SYSTEM, LINUX = "echo", "linux"
 ENVIRONMENT = "mortise-static+linux"
 SETTING = Setting(SYSTEM, ENVIRONMENT)
 SIZE = 64
-"""Bytes of a message, as `tenonctl` sends it."""
+"""Bytes of a message sent by `tenonctl`."""
 
 START = b"#!/bin/sh\n(sleep 0.3; tenonctl ping requests replies) &\n"
 
 _SECONDS = 3
-"""Of guest time, from when Linux is ready: a pause, a thousand round trips, a line that tells."""
+"""Seconds of guest time after Linux is ready: a pause, a thousand round trips, a result line."""
 
 _TRIPS = re.compile(r"(\d+) round trips: (\d+) ns least, (\d+) median, (\d+) 99 of 100, (\d+) most")
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
-    """The row of Linux's end."""
+    """The row for Linux's end of a channel."""
     tell(SYSTEM)
     shared = system.load(SYSTEM)
     files = overlay.folder(shared, shared.vm(LINUX), {"etc/start": START})
@@ -46,7 +46,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def told(text: str) -> Row:
-    """The row that what Linux said comes to."""
+    """The row from Linux's output."""
     trips = _TRIPS.search(text)
     if trips is None:
         raise WorkError("Linux and Tenon did not come to talk", mend="see ./tenon run echo")

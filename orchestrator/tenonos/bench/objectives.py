@@ -1,4 +1,4 @@
-"""The objectives of `bench/objectives`, and whether an answer to one is right."""
+"""Objectives of `bench/objectives`, and validation of answers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Part = Literal["tuning", "test"]
 
 
 class Objective(Model):
-    """What is asked, and what a right answer has; see the README beside the files."""
+    """An objective with the properties of a correct answer; see the README beside the files."""
 
     phrasing: str
-    """The class it is of: the name of its file."""
+    """Its class: the name of its file."""
     part: Part
     text: str
     answer: Literal["images", "missing", "conflict"] = "images"
@@ -38,7 +38,7 @@ class Objective(Model):
     ignored: tuple[str, ...] = ()
 
     def faults(self, answer: Composition) -> list[str]:
-        """What is wrong with an answer; nothing of a right one."""
+        """The errors of an answer; empty for a correct one."""
         given = next((k for k in ("images", "missing", "conflict") if getattr(answer, k)), "none")
         if given != self.answer:
             return [f"{given} for {self.answer}"]
@@ -50,7 +50,7 @@ class Objective(Model):
             name
             for image in images
             for name in image.capabilities
-            # What else the hypervisor is made of is no matter of who asks for VMs.
+            # Other capabilities of the hypervisor are not part of a demand for VMs.
             if image.kind != "mortise" or name.startswith("virt.")
         }
         yield from (f"no {name}" for name in self.must if name not in there)
@@ -79,7 +79,7 @@ class Objective(Model):
 
 
 def objectives(folder: Path = FOLDER) -> list[Objective]:
-    """All of them, class by class."""
+    """All objectives, by class."""
     return [found for file in sorted(folder.glob("*.toml")) for found in _of_file(file)]
 
 

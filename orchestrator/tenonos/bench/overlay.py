@@ -1,4 +1,4 @@
-"""What a bench puts over a Linux VM's initramfs, beside what its system does."""
+"""Additional files of a bench in a Linux VM's initramfs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenonos.system import System, Vm
 
 
 def folder(system: System, linux: Vm, files: Mapping[str, bytes] | None = None) -> Path:
-    """The system's own files, the program that marks, and these."""
+    """The files of the system, the marking program, and `files`."""
     made = paths.ensure(paths.BUILD / system.name) / "root"
     shutil.rmtree(made, ignore_errors=True)
     if linux.files:

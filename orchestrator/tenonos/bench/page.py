@@ -48,8 +48,8 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def picture(rows: Sequence[Row]) -> str:
-    """Goals and best peers alone, without any the delays of a shared core, as a drawing with its
-    style in it, for light and dark."""
+    """A stand-alone plot of goals and best peers, or else of delays on a shared core, with its
+    style for light and dark."""
     bare = [row for row in with_sums(rows) if row.environment == BARE]
     plot = charts.goals(bare, figures(), SUITES)
     if plot is None:
@@ -65,7 +65,7 @@ def picture(rows: Sequence[Row]) -> str:
 
 
 def _tiles(every: Sequence[Row], bare: Sequence[Row]) -> list[tuple[str, str]]:
-    """The figures to be seen first, each with what it is."""
+    """The headline figures with labels."""
     known = figures()
     first = [group[0] for group in groups(every)]
     goals = {figure.title: True for figure in known.all if figure.goal and _any(figure, first)}
@@ -150,7 +150,7 @@ def _table(table: Table, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _suites(every: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Every figure, with what it was in each environment."""
+    """Every figure, with its values in other environments."""
     for suite in dict.fromkeys(row.suite for row in every):
         rows = [row for row in every if row.suite == suite]
         yield {

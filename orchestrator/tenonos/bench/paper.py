@@ -1,4 +1,4 @@
-"""The papers' tables beside ours, from `bench/papers`."""
+"""Tables of papers with our counterparts, from `bench/papers`."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Theirs:
 
     label: str
     values: tuple[Number | None, ...]
-    """One for each column, None where the paper has none."""
+    """One value for each column, None if the paper has none."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The figure of ours that stands in a column: the sum of the rows of these names."""
+    """Our figure for a column: the sum of the rows with these names."""
 
     suite: str
     names: tuple[str, ...]
     params: Mapping[str, Any]
     environment: str
-    """Where they were measured."""
+    """The environment of the rows."""
 
     def concerns(self, row: Row) -> bool:
-        """Whether a row is one of them."""
+        """Whether a row is part of it."""
         return (
             row.suite == self.suite
             and row.name in self.names
@@ -43,14 +43,14 @@ class Cell:
         )
 
     def measured(self, statistic: str, rows: Sequence[Row]) -> Number | None:
-        """What was measured of it, None if not all was."""
+        """The measured value, None if a row is missing."""
         found: list[Number] = [getattr(row, statistic) for row in rows if self.concerns(row)]
         return sum(found) if len(found) == len(self.names) else None
 
 
 @dataclass(frozen=True)
 class Ours:
-    """A row of ours that stands beside: a figure for each column, if there is one."""
+    """A row of ours for comparison: a figure for each column, if there is one."""
 
     label: str
     cells: tuple[Cell | None, ...]
@@ -59,32 +59,32 @@ class Ours:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or figure of the paper, and what stands beside it here."""
+    """A table or figure of the paper, with our counterpart."""
 
     name: str
     title: str
     columns: tuple[Any, ...]
     column: str | None
-    """The param that the columns are values of."""
+    """The param with the columns as values."""
     statistics: tuple[str, ...]
-    """Of our rows, what stands in each column."""
+    """The statistic of our rows in each column."""
     unit: str
-    """Of the paper's figures."""
+    """Unit of the paper's figures."""
     theirs: tuple[Theirs, ...]
     ours: tuple[Ours, ...]
     differs: str
     counted: str
-    """The unit of ours beside them."""
+    """Unit of our figures."""
 
     def measured(self, ours: Ours, rows: Sequence[Row]) -> list[Number | None]:
-        """Our figures for the columns, None where there is none."""
+        """Our figures for the columns, None where missing."""
         return [
             cell and cell.measured(statistic, rows)
             for cell, statistic in zip(ours.cells, self.statistics, strict=True)
         ]
 
     def beside(self, row: Row) -> Iterator[tuple[Theirs, Number]]:
-        """The paper's figures that a row of ours alone is the counterpart of."""
+        """The paper's figures with a single row of ours as counterpart."""
         for ours in self.ours:
             for index, cell in enumerate(ours.cells):
                 if cell and cell.names == (row.name,) and cell.concerns(row):
@@ -98,7 +98,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Paper:
-    """All tables of a paper, and what is true of each."""
+    """All tables of a paper, with common remarks."""
 
     name: str
     title: str
@@ -107,7 +107,7 @@ class Paper:
     tables: tuple[Table, ...]
 
     def shown(self, rows: Sequence[Row]) -> list[Table]:
-        """The tables that these rows say something of."""
+        """The tables with a counterpart among these rows."""
         return [
             table
             for table in self.tables
@@ -115,7 +115,7 @@ class Paper:
         ]
 
     def to_json(self, row: Row) -> list[dict[str, Any]]:
-        """The paper's figures that stand beside a row."""
+        """The paper's figures for a row."""
         return [
             {
                 "paper": self.name,
@@ -131,13 +131,13 @@ class Paper:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """The papers there are tables of, by name."""
+    """The papers, by name."""
     read = (_read(tomllib.loads(file.read_text())) for file in FOLDER.glob("*.toml"))
     return tuple(sorted(read, key=lambda paper: paper.name, reverse=True))
 
 
 NONE = "-"
-"""What stands for a figure that there is not."""
+"""Placeholder of a missing figure."""
 
 
 def _read(text: Mapping[str, Any]) -> Paper:
@@ -169,7 +169,7 @@ def _values(row: Sequence[Any]) -> tuple[Number | None, ...]:
 def _cells(
     text: Mapping[str, Any], table: Mapping[str, Any], row: Mapping[str, Any]
 ) -> Iterator[Cell | None]:
-    """The cells of a row, which says each, or one of which each column makes another."""
+    """The cells of a row: given one by one, or one cell adapted to each column."""
     environment = row.get("environment", table.get("environment", text["environment"]))
     over = table.get("column")
     for index, column in enumerate(table["columns"]):

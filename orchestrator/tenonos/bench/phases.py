@@ -1,7 +1,7 @@
-"""What Mortise does until a guest runs, phase by phase.
+"""Phases of Mortise's boot until a guest runs.
 
-The plugin tells each instruction of Mortise from its first one to the guest's, and the image's
-debug information which functions called it: nothing is added to Mortise to measure it.
+The plugin reports each instruction of Mortise from its first one to the guest's, and the image's
+debug information has the calling functions, so Mortise needs no instrumentation.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ PHASES = {
     "load": ("mortise_partition::run::restart_sequence::load",),
     "core": ("mortise_partition::boot::enter",),
 }
-"""The phases by the functions that do them, of several the first one: `core` is what else a core
-does to begin its guest."""
+"""The phases by their functions, of several the outermost: `core` is the remaining work of a core
+to start its guest."""
 RESET, REST = "reset", "rest"
-"""Assembly before any function, and what is left of the functions."""
+"""Phases for assembly before any function, and for the remaining functions."""
 
 
 def of_start(built: Built, last: str) -> dict[str, tuple[int, Kinds]]:
-    """The instructions of each phase, until the guest begins, which says `last`, on one core."""
+    """The instructions of each phase until the guest starts, on one core; `last` is the guest's
+    line."""
     target = Target.of(built)
     target = replace(target, machine=replace(target.machine, cpus=1))
     more = ("visits", "steps", QUIET)
@@ -72,7 +73,7 @@ def split(code: Code, visit: Visit) -> dict[str, tuple[int, Kinds]]:
 
 
 def names() -> Iterator[str]:
-    """All phases, in the order in which they are shown."""
+    """All phases, in display order."""
     yield from (RESET, *PHASES, REST)
 
 

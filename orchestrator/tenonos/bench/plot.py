@@ -251,11 +251,11 @@ def short(value: Number) -> str:
 
 
 class _Drawing:
-    """A matplotlib figure whose places are pixels from the top left corner."""
+    """A matplotlib figure with positions in pixels from the top left corner."""
 
     def __init__(self, width: int, height: int) -> None:
-        # Loaded here: only what draws needs the library, which takes half a second. It looks at the
-        # machine's fonts once and keeps what it found.
+        # Imported here: only plots need the library, which takes half a second. It caches a list of
+        # the machine's fonts.
         os.environ.setdefault("MPLCONFIGDIR", str(paths.CACHE / "matplotlib"))
         import matplotlib
         from matplotlib.figure import Figure
@@ -304,7 +304,7 @@ class _Drawing:
         colour: str = "soft",
         bold: bool = False,
     ) -> None:
-        """A text of one line whose middle is at `top`."""
+        """A line of text, vertically centred at `top`."""
         self._figure.text(
             left / self.width,
             1 - (top + 4) / self.height,
@@ -363,7 +363,7 @@ class _Drawing:
         return re.sub(r"\n\s*", "\n", text).replace("\n</svg>", "</svg>")
 
     def _complete(self, element: ElementTree.Element) -> None:
-        """Give an element its class and title, and take from it what only a file would need."""
+        """Add class and title to an element, and remove identifiers and fonts."""
         name = element.get("id", "")
         if name in self._notes:
             style, hint = self._notes[name]
@@ -374,7 +374,7 @@ class _Drawing:
                 told.text = hint
                 element.insert(0, told)
         element.attrib.pop("id", None)
-        # The page says which font; matplotlib's is only what it measured with.
+        # The page selects the font; matplotlib's is used for measuring only.
         if style := element.get("style"):
             element.set("style", re.sub(r"font(-size|-family)?: [^;]*;\s*", _weight, style))
         if element.tag == f"{{{_SVG}}}use":

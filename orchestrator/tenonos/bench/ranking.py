@@ -1,4 +1,4 @@
-"""The baseline of the planner: a plain ranking, no grammar and no refusal."""
+"""Baseline planner: a plain ranking, without grammar and refusals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 
 TAKEN = 3
-"""Of the ranking's best, as many are demanded; it cannot know better."""
+"""The number of best hits that are demanded."""
 NAME = "task"
 
 
 class Ranking:
-    """Takes what ranks best for the whole objective: BM25 over the pool's texts."""
+    """A planner that demands the best hits for the whole objective: BM25 over the pool's texts."""
 
     def plan(self, objective: str, board: Board, pool: Pool) -> Plan:
-        """The best entries as demands, of one real-time VM and of the guests among them."""
+        """The best entries as demands on one real-time VM, and on guests among them."""
         best = [e for e in pool.retriever.ranked(objective) if e.available and e.kind != "board"]
         guests = [Guest(name=NAME, kind="tenon")]
         items = []

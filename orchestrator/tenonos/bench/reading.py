@@ -1,8 +1,8 @@
-"""What a measuring run said and what the plugin counted, made into rows.
+"""Rows from the output of a measuring program and the plugin's records.
 
-A sample has two witnesses where a program measures itself: the core's cycle counter, which it
-prints, and the plugin, which counts between the marks. Without Mortise both must agree. Under it,
-only the plugin sees what exits take, so its numbers count.
+A sample is measured twice: by the core's cycle counter, which the program prints, and by the
+plugin, which counts between marks. Without Mortise both must agree. Under Mortise only the plugin
+includes exits, so its numbers are used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROUTES = {
     "masked": ("tenon_interrupt*", "tenon_interrupt_end*"),
     "wake": ("tenon_interrupt*", "bench::interrupts::woken"),
 }
-"""Paths by the symbols at their ends; what ends with an exception return does not count that."""
+"""Paths by the symbols at their ends; a final exception return is not counted."""
 
 PHASES = {
     "irq plain": (("entry", "entry", 0), ("exit", "exit", 1)),
@@ -33,24 +33,24 @@ PHASES = {
     "timer warm": (),
     "timer periodic_load": (("periodic_load", "masked", 1),),
 }
-"""What a phase of `bench/apps/bench` measures: the row's name, its route, the returns to add."""
+"""The phases of `bench/apps/bench`: name of the row, route, returns to add."""
 
 SUMMED = frozenset({"periodic_load"})
-"""What is about all passages of a phase together."""
+"""Phases with one figure for all passages."""
 
 OPERATIONS = {("thread-metric", "preemptive"): 5}
-"""Operations that one sample holds, where that is not one."""
+"""Operations per sample, if not one."""
 
 NAMES = list(ROUTES)
 MARKED = len(ROUTES)
-"""The path between marks."""
+"""The index of the path between marks."""
 
 _RUN = re.compile(r"(\d+) x (\d+)")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where rows come from: what each of them says of its origin."""
+    """The origin of rows."""
 
     system: str
     environment: str = "bare"
@@ -60,7 +60,7 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def params(self, suite: str, name: str) -> dict[str, Any]:
-        """What the build decides of a measurement."""
+        """The parameters of a measurement that the build determines."""
         if suite == "timer":
             return {"mode": self.mode}
         told = suite == "irq" or name == "yield" or (self.fp and name == "sem_preempt")
@@ -87,7 +87,7 @@ class Setting:
 
 
 def rows_of(trace: Trace, setting: Setting) -> Iterator[Row]:
-    """The rows that the lines announce, each with its part of the passages."""
+    """The rows announced by the output, each with its passages."""
     parts = _parts(trace.passages)
     overhead = 0
     lines = iter(trace.lines)

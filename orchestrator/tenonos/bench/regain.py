@@ -1,11 +1,10 @@
-"""Regaining control: what it takes to have a core back from a guest that never yields it.
+"""Suite `regain`: cost of regaining a core from a guest that never yields.
 
-In `bench-regain` a manager pauses and restarts three guests that mask all their interrupts,
-and destroys them in the end. One sleeps, so that Mortise's doorbell brings its core back, a Group 0
-SGI. Two spin and lose their memory, before the doorbell comes: one has made its core deaf to it,
-too. Each end is a visit of Mortise that the plugin tells instruction by instruction, and the
-image's debug information says which function each of them belongs to: so nothing is added to
-Mortise to measure it.
+In `bench-regain` a manager pauses and restarts three guests that mask all interrupts, and finally
+destroys them. One sleeps, so that Mortise's doorbell, a Group 0 SGI, regains its core. Two spin and
+lose their memory before the doorbell arrives; one of them also blocks the doorbell. The plugin
+reports each such visit of Mortise instruction by instruction, and the debug information has the
+function of each, so Mortise needs no instrumentation.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ SYSTEM, MANAGER = "bench-regain", "manager"
 SETTING = Setting(SYSTEM, "mortise-dynamic")
 
 VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
-"""The vectors' size, and where a guest's aborts and the doorbell come to (Arm ARM, D1.4.2)."""
+"""Size of a vector table, and offsets of a guest's aborts and of the doorbell (Arm ARM, D1.4.2)."""
 
 ROWS = {DOORBELL: "doorbell_to_stopped", SYNCHRONOUS: "abort_to_left"}
-"""The rows, by where a core comes back to Mortise."""
+"""The rows, by the vector through which a core returns to Mortise."""
 GUESTS = {"masked-asleep": {DOORBELL}, "masked": {DOORBELL, SYNCHRONOUS}, "deaf": {SYNCHRONOUS}}
-"""The guests, and where their cores may come to Mortise."""
+"""The guests, with the possible vectors of their cores."""
 
 ORDERS = ("pause", "restart", "destroy")
 DECIDED = {"keep_off", "end_from_outside"}
-"""Where Mortise's part of an order begins: whoever gives it has the authority."""
+"""The start of Mortise's part of an order, after the check of authority."""
 WITHDRAWS = "withdraw_in"
 STOPPED = {"pause": "note_away", "restart": "rests"}
-"""Where it is taken down that a core has left its guest, for those who wait for that. What follows
-is no part of it: a core that leads begins the next run, or ends the last."""
+"""The function that records that a core has left its guest. Later instructions are not part of it:
+a leading core starts the next run, or ends the last."""
 
 PATIENCE = 600.0
-"""Host seconds that all of it may take."""
+"""Time limit in host seconds."""
 
 _SGI, _REGISTER = 0xD518_CBE0, 0x1F
 """`MSR ICC_SGI0R_EL1, Xt` (IHI 0069, 12.2)."""
@@ -54,7 +53,7 @@ _TLBI, _DSB = 0xD50C_83DF, 0xD503_3B9F
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a visit."""
+    """A part of a visit."""
 
     instructions: int
     kinds: Kinds
@@ -62,31 +61,31 @@ class Part:
 
 @dataclass(frozen=True)
 class Order:
-    """One that the manager gave, in instructions of its core."""
+    """An order of the manager, in instructions of its core."""
 
     name: str
     to_doorbell: Part
-    """The decision → the SGI is sent."""
+    """Decision → SGI sent."""
     withdrawal: Part
-    """The first entry of stage 2 made invalid → TLBI and DSB are over."""
+    """First stage 2 entry invalidated → TLBI and DSB complete."""
     call: Part
-    """The manager's call comes → the SGI is sent."""
+    """Entry of the manager's call → SGI sent."""
 
 
 @dataclass
 class Seen:
-    """What was seen of both ends."""
+    """The observations of both ends."""
 
     code: Code
     manager: int
     guests: dict[int, str]
-    """By their cores."""
+    """Orders by core."""
     orders: list[Order] = field(default_factory=list)
     left: dict[tuple[int, str], list[Part]] = field(default_factory=lambda: defaultdict(list))
-    """By the vector and the order, the guests' ways off their cores."""
+    """The guests' exits from their cores, by vector and order."""
 
     def take(self, record: Record) -> None:
-        """One more."""
+        """Take a record."""
         if not isinstance(record, Visit):
             return
         if record.vcpu == self.manager and (order := self._order(record.steps)):
@@ -96,7 +95,7 @@ class Seen:
             self._way(guest, record)
 
     def _order(self, steps: Sequence[int]) -> Order | None:
-        """The order that is given in a visit of the manager's core, if one is."""
+        """The order in a visit of the manager's core, if there is one."""
         words = [self.code.word(step) for step in steps]
         if _TLBI not in words:
             return None
@@ -108,7 +107,7 @@ class Seen:
         decided = self.code.of(steps, DECIDED)
         begun = self.code.of(steps, {WITHDRAWS})
         asked = next((name for name in ORDERS if self.code.of(steps, {name})), None)
-        # A destruction takes the memory for good once the guest has left, and rings nobody then.
+        # A destruction unmaps the memory after the guest has left, and needs no IPI then.
         if rung is None or not decided or asked is None:
             return None
         return Order(

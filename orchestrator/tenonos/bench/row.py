@@ -13,7 +13,7 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Kinds:
-    """What counts as one instruction in the emulator and costs more on hardware."""
+    """Instructions that cost more on hardware than one in the emulator."""
 
     barriers: Number = 0
     sysreg_writes: Number = 0
@@ -45,13 +45,13 @@ class Row:
     unit: str = "instructions"
     options: dict[str, Any] = field(default_factory=dict)
     histogram: dict[Number, int] | None = None
-    """How often each value occurred, where that is the figure."""
+    """Counts of values, for rows with a histogram."""
 
     @classmethod
     def of(
         cls, key: tuple[str, str], params: dict[str, Any], values: Sequence[Number], **more: Any
     ) -> Row:
-        """The statistics of `values`; a percentile is a value that occurred."""
+        """The statistics of `values`; percentiles are values that occurred."""
         ordered = sorted(values)
         at = lambda share: ordered[min(len(ordered) - 1, int(share * len(ordered)))]  # noqa: E731
         suite, name = key
@@ -60,16 +60,16 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is a figure of, wherever it was measured."""
+        """The identity of the figure, independent of the environment."""
         return self.suite, self.name, json.dumps(self.params, sort_keys=True)
 
     @property
     def statistics(self) -> tuple[Number, Number, Number, Number]:
-        """What two environments are compared by."""
+        """The statistics to compare between environments."""
         return self.min, self.median, self.p99, self.max
 
     def to_json(self) -> dict[str, Any]:
-        """The figure under the names other tools read."""
+        """The figure as JSON."""
         return {
             "suite": self.suite,
             "name": self.name,

@@ -1,9 +1,9 @@
-"""Sensors that can only be polled: a distance and a light sensor, which another VM plays.
+"""Polled sensors: a distance and a light sensor, simulated by another VM.
 
-In `bench-sensors` a Tenon VM is the sensors, with known delays, and Linux's init runs
-`hyplet-sensors`, as a hyplet and as any program of Linux's. How long an echo was, and how late
-light was seen, each says by the clock, with Linux idle. Beside busy cores the emulator's clock says
-nothing of it: there it counts what comes between the looks at a pin, on the core that looks.
+In `bench-sensors` a Tenon VM simulates the sensors, with known delays, and Linux's init runs
+`hyplet-sensors`, as a hyplet and as an ordinary process. With Linux idle, both report echo length
+and light latency by the clock. With other cores busy the emulator's clock is not meaningful: there
+the instructions between two polls of a pin are counted, on the polling core.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ SYSTEM, LINUX, PROGRAM = "bench-sensors", "linux", "hyplet-sensors"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
 
 HYPLET, ATTACHED = "hyplet", "linux"
-"""Who polls: a function on a core that Linux gave up, or the same in a program of Linux's."""
+"""The pollers: a function on a core lent by Linux, or the same in a process of Linux."""
 
 SAMPLES = 40
-"""Echoes, waits for light, and looks at a pin so many times, of each run."""
+"""The numbers of echoes, waits for light, and polls of a pin in each run."""
 
 LOOKS = 50_000
-"""Between two marks."""
+"""Polls between two marks."""
 
 DELAYS = {"echo": 1_749_271, "light": 2_122_000}
-"""What the sensors make of it, as `bench/apps/sensors` has it; ns."""
+"""Delays of the sensors in ns, as in `bench/apps/sensors`."""
 
 CLOCK, STRAYS = 1_000, 2
-"""By how many ns the emulator's clock may have a hyplet wrong, and how often by more: when Linux
-wakes for something of its own, its cores' turns are time as well."""
+"""Tolerance of the emulator's clock for a hyplet in ns, and the share of larger errors: when Linux
+wakes up, the execution of its cores takes clock time as well."""
 
 SOUND = 0.343 / 2
-"""Micrometres to an object for each ns of its echo, where sound makes 34,300 cm in a second."""
+"""Micrometres of distance per ns of echo, at a speed of sound of 34,300 cm/s."""
 
 PATIENCE = 900.0
-"""Host seconds that all of it may take: Linux is ready behind it."""
+"""Time limit in host seconds, boot of Linux included."""
 
 _TOLD = re.compile(r"^(echo|light) ([\d ]+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Run:
-    """The program once."""
+    """One run of the program."""
 
     by: str
     load: str = "idle"
     looks: bool = False
-    """Whether it looks at a pin only, between marks."""
+    """Whether it only polls a pin, between marks."""
 
     def script(self, cpu: int, others: Sequence[int]) -> str:
-        """It as lines of Linux's init, on this CPU beside those."""
+        """Lines of Linux's init that run it on `cpu`, with the load on `others`."""
         what = "look" if self.looks else "measure"
         where = f"taskset {1 << cpu:x} {PROGRAM} --attached" if self.by == ATTACHED else PROGRAM
         return beside(self.load, others, f"{where} {what} {cpu} {SAMPLES}")
 
 
 def runs() -> list[Run]:
-    """What is measured, in this order: while Linux has all its CPUs, and then those it lends."""
+    """The runs in order: first with all CPUs in Linux, then on lent ones."""
     looks = [Run(by, load, looks=True) for by in (ATTACHED, HYPLET) for load in LOADS]
     return [Run(ATTACHED), Run(HYPLET), *looks]
 
@@ -91,7 +91,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def told(wanted: Sequence[Run], said: str) -> Iterator[Row]:
-    """What the program says of the sensors, each run both in turns."""
+    """The rows from the program's output, both sensors for each run."""
     found = {"echo": list[int](), "light": list[int]()}
     for match in _TOLD.finditer(said.replace("\r", "")):
         found[match[1]] += map(int, match[2].split())
@@ -110,7 +110,7 @@ def told(wanted: Sequence[Run], said: str) -> Iterator[Row]:
 
 
 def judge(found: Mapping[str, Sequence[int]]) -> None:
-    """Whether a hyplet found the delays that are known, but for what is the emulator's."""
+    """Check that a hyplet measured the known delays, within the emulator's tolerance."""
     for what, each in found.items():
         wrong = [ns for ns in each if abs(ns - DELAYS[what]) > CLOCK]
         if len(wrong) > STRAYS:
@@ -120,7 +120,7 @@ def judge(found: Mapping[str, Sequence[int]]) -> None:
 
 
 def looked(wanted: Sequence[Run], passages: Sequence[Passage]) -> Iterator[Row]:
-    """What comes between the looks at a pin; what they take themselves is the least there is."""
+    """Instructions between polls of a pin, beyond the least, which is the poll itself."""
     least = min(passage.el2 + passage.other for passage in passages)
     yield SETTING.row(("hyplet", "look"), {}, [round(least / LOOKS)], Kinds())
     for number, run in enumerate(wanted):
@@ -131,7 +131,7 @@ def looked(wanted: Sequence[Run], passages: Sequence[Passage]) -> Iterator[Row]:
 
 
 def _built(lines: Iterator[str]) -> Built:
-    """The system whose Linux begins with these lines of a script."""
+    """The system with these lines as Linux's start script."""
     shared = system.load(SYSTEM)
     linux = shared.vm(LINUX)
     files = {

@@ -1,11 +1,11 @@
-"""One core, two kernels: how soon Tenon's task runs beside a loaded Linux, and what Linux pays.
+"""Suite `share`: Tenon's dispatch delay and Linux's slowdown on one shared core.
 
-`bench-share` has one core, with a 1 kHz task in Tenon and Debian's Linux, whose init starts
-the load that the kernel's command line names. The machine has no other core, so that what the
-emulator's clock says is sound, and a release has two witnesses: the counter that the task reads and
-the plugin, which counts from where the core came to Mortise.
+`bench-share` has one core, with a 1 kHz task in Tenon and Debian's Linux; the kernel's command line
+names the load that its init starts. With a single core the emulator's clock is accurate, and a
+release is measured twice: by the counter that the task reads, and by the plugin, from the core's
+entry into Mortise.
 
-What a switch costs where a policy decides is counted where VMs ask for more than the core.
+The cost of switches by a policy is measured with VMs that demand more than the core.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ TENON, LINUX = "motor", "linux"
 SETTING = Setting(SYSTEM, DYNAMIC)
 
 LOADS = ("idle", "cpu", "block", "irq")
-"""What Linux does meanwhile; `start` in the system's folder knows how."""
+"""The loads of Linux, implemented by `start` in the system's folder."""
 
 PERIODS, FULL = 2_000, 100_000
 """Releases of a load in the short form and in the full one."""
 
 FP_LOAD, FP_CONFIG = "cpu", "fp.config"
-"""Where Linux computes with floating point, and the configuration of a Tenon that uses it too."""
+"""The load with floating point, and the configuration of a Tenon that uses it too."""
 
 SCHEDULES = {"reservations": "overload", "deadline": "overload-deadline"}
-"""Systems of VMs that ask for more than the core, by what shares it out."""
+"""Systems with VMs that demand more than the core, by scheduling policy."""
 
 HOSTILE = "hostile-one-core"
-"""A system in which a hostile guest has the loop's core when that does not want it."""
+"""A system in which a hostile guest runs on the loop's core when the loop is idle."""
 
 HOSTILE_SECONDS = 0.1
-"""How long it is watched: every attack is made once."""
+"""The length of its run, with every attack made once."""
 
 OVERLOADED_NS = 150_000_000
-"""When all of them have begun to."""
+"""The time at which all attacks have started."""
 
 DISK = 64 << 20
-"""Bytes of the disk."""
+"""Size of the disk in bytes."""
 
 
 def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
-    """All rows that come of sharing a core."""
+    """All rows of the suite."""
     for load in LOADS:
         tell(f"{SYSTEM}, {load}")
         yield from _delays(_built(load), load, FULL if full else PERIODS)
@@ -78,8 +78,8 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _built(load: str, work: str = "none", *, alone: bool = False, fp: bool = False) -> Built:
-    """The system with that load, or with work to do before Linux is ready; Linux alone if asked, or
-    a Tenon whose handlers keep floating point at each interrupt."""
+    """The system with that load, or with work before Linux is ready; `alone`: without Tenon; `fp`:
+    with a Tenon that saves floating point at each interrupt."""
     shared = system.load(SYSTEM)
     linux = shared.vm(LINUX)
     cmdline = f"{linux.cmdline or CMDLINE} load={load} work={work}"
@@ -96,14 +96,14 @@ def _with(shared: System, linux: system.Vm, *, alone: bool) -> System:
 
 
 def _replaced(shared: System, vm: system.Vm) -> System:
-    """The system with this VM instead of the one of its name."""
+    """The system with this VM in place of the one of its name."""
     vms = (vm if other.name == vm.name else other for other in shared.vms)
     return replace(shared, vms=tuple(vms))
 
 
 @contextmanager
 def _disk() -> Iterator[Path]:
-    """An empty disk, which takes no room until it is written."""
+    """An empty sparse disk."""
     with tempfile.NamedTemporaryFile(prefix="tenon-disk-", dir=paths.ensure(paths.RUN)) as file:
         file.truncate(DISK)
         yield Path(file.name)
@@ -119,7 +119,7 @@ def _target(built: Built, disk: Path) -> Target:
 
 
 def _account(built: Built, load: str, periods: int) -> Account:
-    """What a run of so many periods under a load was."""
+    """The account of a run of `periods` periods under a load."""
     account = Account()
     (task,) = Target.of(built).tasks
     ends = ("motor::step", "tenon_thread::kernel::vector::timer_interrupt")
@@ -148,7 +148,7 @@ def _account(built: Built, load: str, periods: int) -> Account:
 
 
 def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
-    """The way from interrupt to task under a load, and what Mortise did meanwhile."""
+    """Dispatch delays under a load, and Mortise's visits meanwhile."""
     account = _account(built, load, periods)
     yield _histogram("dispatch_delay", load, account.waited(), account.delays)
     handled = [passage.instructions for passage in account.handled]
@@ -159,7 +159,7 @@ def _delays(built: Built, load: str, periods: int) -> Iterator[Row]:
 
 
 def _switches(built: Built, load: str, periods: int) -> Iterator[Row]:
-    """What the switches cost where both VMs use floating point all the time."""
+    """The cost of switches with floating point in use by both VMs."""
     yield from _vm_switch(_account(built, load, periods), load, fp=True)
 
 
@@ -170,7 +170,7 @@ def _histogram(name: str, load: str, values: Sequence[int], passages: Sequence[P
 
 
 def _vm_switch(account: Account, load: str, *, fp: bool) -> Iterator[Row]:
-    """What the switches cost; an idle Linux is not there to be switched from."""
+    """The cost of switches; an idle Linux is not switched from."""
     switches = [way for way in account.ways.elements() if way.switches]
     if switches:
         values = [way.instructions for way in switches]
@@ -179,7 +179,7 @@ def _vm_switch(account: Account, load: str, *, fp: bool) -> Iterator[Row]:
 
 
 def _policy_switch(schedule: str, name: str) -> Row:
-    """What the switches cost where budgets and deadlines decide, for a second."""
+    """The cost of switches by budgets and deadlines, over a second."""
     switches: list[Way] = []
     begun = False
 
@@ -203,8 +203,8 @@ def _policy_switch(schedule: str, name: str) -> Row:
 
 
 def _hostile_sections() -> Row:
-    """The longest section of each visit on the core that a hostile guest shares, once the loop
-    there has begun."""
+    """The longest section of each visit on the core shared with a hostile guest, once the loop
+    runs."""
     shared = system.load(HOSTILE)
     cpus = [cpu for vm in shared.vms for cpu in set(vm.cpus)]
     found: list[int] = []
@@ -225,7 +225,7 @@ def _hostile_sections() -> Row:
 
 
 def _slowdown(work: str) -> Row:
-    """What sharing costs Linux, in percent of what a work takes alone, without Tenon's own use."""
+    """The slowdown of Linux in percent of its work alone, without Tenon's own instructions."""
     alone, beside = (_work(_built("idle", work, alone=alone)) for alone in (True, False))
     percent = 100 * (beside - alone) / alone
     row = SETTING.row(("share", "linux_slowdown"), {"load": work}, [percent], Kinds())
@@ -233,11 +233,11 @@ def _slowdown(work: str) -> Row:
 
 
 def _work(built: Built) -> int:
-    """The instructions that Linux and Mortise execute in a work."""
+    """The instructions of Linux and Mortise for a work."""
     found: list[Passage] = []
 
     def take(record: Record) -> None:
-        # No path is asked for: the only one is that between the marks.
+        # Without routes, the only path is that between the marks.
         if isinstance(record, Passage):
             found.append(record)
             session.finish()

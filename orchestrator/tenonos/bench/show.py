@@ -1,4 +1,4 @@
-"""The rows as tables on a terminal: ours on the bare machine, in a VM, the goal, the best peer."""
+"""Tables of rows on a terminal: bare machine, VM, goal, best peer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VIRTUAL = {ALONE: "in a VM", BESIDE: "beside Linux"}
 
 
 def show(rows: Sequence[Row]) -> None:
-    """All tables, on stdout; on stderr what they mean."""
+    """Print all tables on stdout, and a legend on stderr."""
     apart = (verdicts.SUITE, coverage.SUITE)
     for suite in dict.fromkeys(row.suite for row in rows if row.suite not in apart):
         _suite(suite, [row for row in with_sums(rows) if row.suite == suite])
@@ -52,7 +52,7 @@ def _suite(suite: str, rows: Sequence[Row]) -> None:
 
 
 def _paper(paper: Paper, table: Table, rows: Sequence[Row]) -> None:
-    """A table of a paper, ours below."""
+    """Print a table of a paper, with ours below."""
     heads = [f"{table.column} {value}" if table.column else value for value in table.columns]
     theirs = [[f"{row.label}, {table.unit}", *map(_maybe, row.values)] for row in table.theirs]
     ours = [
@@ -94,7 +94,7 @@ def _cells(group: Sequence[Row], virtual: Sequence[str]) -> list[object]:
 
 
 def label(row: Row) -> str:
-    """The row's name and what it was measured with."""
+    """The name of the row with its parameters."""
     words = {True: "yes", False: "no"}
     params = ", ".join(
         f"{key} {words[value] if isinstance(value, bool) else value}"
@@ -104,12 +104,12 @@ def label(row: Row) -> str:
 
 
 def number(value: Number) -> str:
-    """A figure as people read it."""
+    """A figure in readable form."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def compared(row: Row, other: Row) -> str:
-    """How the same figure came out elsewhere."""
+    """The same figure in another environment, compared."""
     if row.statistics == other.statistics:
         return "="
     names = ("min", "median", "p99", "max")

@@ -1,9 +1,9 @@
-"""Regulation: how much longer a victim takes beside a neighbour that is held back, or is not.
+"""Slowdown of a victim by neighbours, with and without bandwidth regulation.
 
-In `bench-regulate` a VM goes through its working set beside a core whose background goes
-through more memory than the modelled cache holds (`tenonos.bench.cache`). As the emulator lets
-nothing take longer, what a miss costs is assumed. So it does beside two such cores, and, as in
-vLibOS's Figure 6, beside one whose foreground does the same for a part of its time.
+In `bench-regulate` a VM sweeps its working set while the background of another core sweeps more
+memory than the modelled cache holds (`tenonos.bench.cache`). The emulator has no memory latency, so
+the cost of a miss is an assumption. The same is measured with two such cores, and, as in vLibOS's
+Figure 6, with a core whose foreground does the same for a part of its time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ SYSTEM = "bench-regulate"
 DYNAMIC = "mortise-dynamic"
 
 MISS = 100
-"""Instructions that a line costs which the cache does not hold: an assumption."""
+"""Assumed cost of a cache miss in instructions."""
 
 
 FOREGROUND, PERIOD = (10, 30, 60), 9_000_000
-"""Parts of its core that the neighbour is promised, in percent, and its period in ns: the paper's
-budgets and periods, by a factor of ten shorter."""
+"""Reservations of the neighbour in percent, and its period in ns: the paper's, a tenth as long."""
 
 
 def rows(tell: Callable[[str], None]) -> Iterator[Row]:
@@ -38,7 +37,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     victim = replace(regulated, mode="static", vms=(regulated.vm(VICTIM),), regulation=None)
     usual = taken(sweeps(build.build(victim), VICTIM))
     slower: dict[bool, float] = {}
-    # What differs in budgets alone has the same images: one behind the other they are linked once.
+    # Cases that differ only in budgets have the same images; in sequence they are linked once.
     for throttle in (False, True):
         for params, shared in _cases(regulated):
             tell(f"{SYSTEM}, {'with' if throttle else 'without'} regulation")
@@ -48,7 +47,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
             row = setting.row(
                 ("vlib", "victim_slowdown"), {"throttle": throttle, **params}, [more], Kinds()
             )
-            # A sweep misses all or nothing: only what all of them take says something.
+            # A sweep misses all or nothing: only the sum of all is meaningful.
             yield replace(row, unit="percent", samples=len(found))
             if not params:
                 slower[throttle] = more
@@ -57,12 +56,12 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _cases(regulated: System) -> Iterator[tuple[dict[str, int], System]]:
-    """Who is beside the victim, and what says so: the system's own come first."""
+    """The cases of neighbours with their parameters, the system's own first."""
     yield {}, regulated
     for part in FOREGROUND:
         promised = [_promised(vm, part * PERIOD // 100) for vm in regulated.vms]
         yield {"foreground": part}, replace(regulated, vms=tuple(promised))
-    # The same two once more, on another core.
+    # The same two again, on another core.
     cpu = max(cpu for vm in regulated.vms for cpu in vm.cpus) + 1
     others = [vm for vm in regulated.vms if vm.name != VICTIM]
     more = [replace(vm, name=f"{vm.name}-{cpu}", cpus=(cpu,)) for vm in others]
@@ -70,12 +69,12 @@ def _cases(regulated: System) -> Iterator[tuple[dict[str, int], System]]:
 
 
 def _promised(vm: Vm, budget: int) -> Vm:
-    """A VM that has a budget, with this one instead."""
+    """A VM with another budget."""
     if vm.share.budget is None:
         return vm
     return replace(vm, share=replace(vm.share, budget=budget, period=PERIOD))
 
 
 def taken(found: Sequence[Passage]) -> int:
-    """What all these sweeps take in the model."""
+    """The time of all sweeps in the model."""
     return sum(sweep.instructions + MISS * sweep.misses for sweep in found)

@@ -1,4 +1,4 @@
-"""The instructions of a visit, one by one: what they are, and for which functions."""
+"""Instructions of a visit: their kinds and functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenonos.analysis.source_locations import Places
 from tenonos.bench.row import Kinds
 
 _BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}
-"""DSB, DMB and ISB, whatever they concern."""
+"""DSB, DMB and ISB, with any option."""
 
 _CALL, _CALL_MASK = 0x9400_0000, 0xFC00_0000
 """`BL` (Arm ARM, C6.2)."""
@@ -22,7 +22,7 @@ _CALL_REGISTER, _CALL_REGISTER_MASK = 0xD63F_0000, 0xFFFF_FC1F
 
 
 class Code:
-    """Mortise's instructions, and which of them are of the functions that are asked for."""
+    """Mortise's instructions, with the addresses of requested functions."""
 
     def __init__(self, elf: bytes, names: Collection[str] = ()) -> None:
         image = ELFFile(BytesIO(elf))
@@ -32,30 +32,29 @@ class Code:
             if section["sh_flags"] & 4
         ]
         self._places = Places(image)
-        # All of them at once: a question about one instruction would read the debug information
-        # each time, and a run has thousands.
+        # All at once: a lookup of one instruction would read the debug information each time.
         self._spans = self._places.spans(names) if names else {}
         self.word, self.functions = cache(self._word), cache(self._functions)
         self._chain = cache(self._chain_at)
 
     def _word(self, address: int) -> int:
-        """The instruction there."""
+        """The instruction at an address."""
         for start, data in self._sections:
             if 0 <= address - start < len(data):
                 return struct.unpack_from("<I", data, address - start)[0]
         return 0
 
     def kinds(self, steps: Sequence[int]) -> Kinds:
-        """What of the steps costs more on hardware."""
+        """The steps that cost more on hardware."""
         return kinds_of(map(self.word, steps))
 
     def of(self, steps: Sequence[int], names: set[str]) -> list[int]:
-        """Which of the steps are of one of these functions, or of what is inlined into it."""
+        """The steps within one of these functions, inlined code included."""
         return [index for index, step in enumerate(steps) if self.functions(step) & names]
 
     def callers(self, steps: Iterable[int]) -> Iterator[tuple[str, ...]]:
-        """The functions that each step is executed for, from the outermost one on: those that
-        called, and those that are inlined where it stands."""
+        """The call stack of each step, from the outermost function on, with functions inlined at
+        its address."""
         called: list[tuple[int, tuple[str, ...]]] = []
         for step in steps:
             while called and called[-1][0] == step:
@@ -70,7 +69,7 @@ class Code:
         return tuple(place.name for place in self._places.at(address))
 
     def _functions(self, address: int) -> frozenset[str]:
-        """Those of the functions that the instruction there is of."""
+        """The requested functions that contain the instruction at an address."""
         return frozenset(
             name
             for name, spans in self._spans.items()
@@ -79,8 +78,8 @@ class Code:
 
 
 def kinds_of(words: Iterable[int]) -> Kinds:
-    """What of the instructions costs more on hardware (Arm ARM, C4.1.66), but for accesses to
-    devices, which no instruction tells."""
+    """Instructions that cost more on hardware (Arm ARM, C4.1.66), without device accesses, which
+    are not visible in instructions."""
     barriers = writes = 0
     for word in words:
         barriers += word & 0xFFFF_F0FF in _BARRIERS

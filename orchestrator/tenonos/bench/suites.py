@@ -1,4 +1,4 @@
-"""The suites: which images are started, where, and what rows come of it."""
+"""Suites: images, environments and rows."""
 
 from __future__ import annotations
 
@@ -71,37 +71,37 @@ SYSTEMS = {
     "bench-tick": (BARE,),
     "bench-channel": (ALONE,),
 }
-"""The systems whose VM `bench` measures, and where."""
+"""The systems with a measuring VM `bench`, and their environments."""
 
 ONLY = {"bench-fp": "fp", "bench-smp": "cores", "bench-tick": "mode", "bench-channel": "ends"}
-"""The param that a system is there for: rows without it are those of `bench-bare`."""
+"""The param that a system is for: rows without it come from `bench-bare`."""
 
 COUNTED = frozenset({"sched", "irq", "timer", "thread-metric", "channel"})
-"""What `bench/apps/bench` measures."""
+"""The suites of `bench/apps/bench`."""
 
 MEASURES = {name: COUNTED - {"channel"} for name in SYSTEMS if name != "bench-bare"} | {
     "bench-channel": frozenset({"channel"})
 }
-"""The suites that a system is there for, where those are not all."""
+"""The suites of a system, if not all."""
 
 CHIPS = ("gicv2", "gicv3")
 
 BUSY = frozenset({"expire", "masked_max", "periodic_load"})
-"""What depends on when time passes: beside busy cores the emulator's clock says nothing of it."""
+"""Suites that depend on the clock, which is not meaningful with other cores busy."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was asked for."""
+    """The requested suites and environments."""
 
     suites: frozenset[str]
     environments: frozenset[str]
     full: bool = False
-    """Whether what comes in a short and in a full form is wanted in the latter."""
+    """Whether to run suites in their full form."""
 
 
 def choose(suites: Sequence[str], environments: Sequence[str] = (), full: bool = False) -> Choice:
-    """The suites and environments of those names, all without names."""
+    """The suites and environments of those names; without names all."""
     return Choice(
         _chosen("suite", suites, SUITES), _chosen("environment", environments, ENVIRONMENTS), full
     )
@@ -115,7 +115,7 @@ def _chosen(what: str, names: Sequence[str], known: Sequence[str]) -> frozenset[
 
 
 def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Row]:
-    """The rows of what was chosen, in the order of suites, operations and environments."""
+    """The rows of a choice, in the order of suites, operations and environments."""
     rows: list[Row] = []
     if choice.suites & COUNTED:
         for name, environments in SYSTEMS.items():
@@ -166,7 +166,7 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
     if "applications" in choice.suites and compose.HOST in choice.environments:
         rows += applications.rows(choice.full, tell)
     suites = {name: index for index, name in enumerate(SUITES)}
-    # The applications are one set more of what is composed.
+    # Applications are another set of compositions.
     kept = [r for r in rows if r.suite in choice.suites or r.params.get("set") in choice.suites]
     first = {row.key: index for index, row in reversed([*enumerate(kept)])}
     return sorted(kept, key=lambda row: (suites[row.suite], first[row.key]))
@@ -186,7 +186,8 @@ def counted(built: Built, environment: str) -> Iterator[Row]:
 
 
 def _throughput(row: Row) -> Row:
-    """What a channel carries whose messages cost that much; the dearest one is the least."""
+    """The throughput of a channel from the cost of messages; the most expensive one gives the
+    minimum."""
     carried = [
         round(row.params["size"] * 1000 / cost) for cost in (row.max, row.median, row.min, row.min)
     ]
@@ -195,7 +196,7 @@ def _throughput(row: Row) -> Row:
 
 
 def _setting(built: Built, name: str, environment: str = BARE) -> Setting:
-    """What a built image is, for the rows to say."""
+    """The origin of rows from a built image."""
     image = next(image for image in built.images if image.name == name)
     config = image.config
     fp = config["TENON_THREAD_FP"] is True
@@ -216,7 +217,7 @@ def _setting(built: Built, name: str, environment: str = BARE) -> Setting:
 
 
 def _hello() -> Iterator[Row]:
-    """The smallest application: how soon it begins, how large it is."""
+    """The smallest application: boot time and size."""
     built = build.build(system.load("hello"))
     said = _setting(built, "hello")
     routes = [("image_start", "hello::main")]

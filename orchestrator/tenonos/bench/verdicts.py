@@ -1,4 +1,4 @@
-"""What composing came to, as tables: how many of each class are right, and what is wrong."""
+"""Tables of composition results: correct answers by class, and errors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tenonos.bench.row import Row
 
 SUITE, HOST = "compose", "host"
 STAGES = ("composed", "built", "booted", "correct")
-"""How far an application comes."""
+"""Stages of an application."""
 RANKING = "ranking"
-"""The baseline, whose misses are too many to list."""
+"""The baseline, with too many errors to list."""
 
 Column = tuple[str, str]
 Key = tuple[str, ...]
@@ -21,7 +21,7 @@ Counts = Mapping[Key, Row]
 
 
 def show(rows: Sequence[Row]) -> None:
-    """The tables of the suite, if it was run, and every miss of what is no baseline."""
+    """Print the tables of the suite, if it was run, and every error except the baseline's."""
     ours = [row for row in rows if row.suite == SUITE]
     for row in ours:
         if told := row.options.get("applications"):
@@ -41,7 +41,7 @@ def show(rows: Sequence[Row]) -> None:
 
 
 def _applications(told: Sequence[Mapping[str, Any]]) -> None:
-    """Each application: what was asked, how far it came, and why no further."""
+    """Each application: objective, stage reached, error."""
     lines = []
     for number, each in enumerate(told, 1):
         stages = ["yes" if each[stage] else "no" for stage in STAGES]
@@ -54,7 +54,7 @@ def _applications(told: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _taken(told: Sequence[Mapping[str, Any]]) -> None:
-    """Each library that was taken away from an application, and what failed then."""
+    """Each library removed from an application, and the failure."""
     lines = [
         [each["application"], each["image"], each["library"], refused, each["fails"]]
         for each in told

@@ -1,11 +1,10 @@
-"""vLibs: what it costs that a Tenon VM calls a program in Linux.
+"""Suite `vlib`: cost of calls from a Tenon VM into a program in Linux.
 
-In `bench-vlib` both have a core of their own. The client calls a program that answers at
-once, between two marks, and what it, Mortise and Linux execute meanwhile is counted on both cores:
-one stands still while the other works, so that nothing else is. In two more calls Linux is stopped
-again and again, first as its time is over, then as somebody more urgent than the client has its
-core: this is counted visit by visit. At last it has 3 ms in each of as many periods of 10 ms, and
-all that it executes in one is counted.
+In `bench-vlib` both VMs own a core. The client calls a program that answers at once, between two
+marks, and the instructions of client, Mortise and Linux on both cores are counted: one waits while
+the other works, so nothing else runs. In two more calls Linux is descheduled repeatedly, first at
+its time-out, then because a VM of higher priority runs on the client's core; this is counted visit
+by visit. Finally Linux gets 3 ms in each period of 10 ms, and its instructions in one are counted.
 """
 
 from __future__ import annotations
@@ -25,34 +24,34 @@ SYSTEM, CLIENT, LINUX = "bench-vlib", "client", "linux"
 SETTING = Setting(SYSTEM, "mortise-static+linux")
 
 SAMPLES = 1_000
-"""Of each, as `bench/apps/vlib-bench` and the program in Linux do it."""
+"""Numbers of calls, as in `bench/apps/vlib-bench` and the program in Linux."""
 
 PATIENCE = 600.0
-"""Host seconds that all of it may take once Linux is ready."""
+"""Time limit in host seconds, once Linux is ready."""
 
 VECTORS, SYNCHRONOUS, DOORBELL = 0x800, 0x400, 0x500
-"""The vectors' size, and where a guest's calls and Mortise's doorbell come to (Arm ARM, D1.4.2)."""
+"""Size of a vector table, and offsets of hypercalls and of Mortise's doorbell (Arm ARM, D1.4.2)."""
 
 DEADLINE, MARKED = range(2)
-"""Paths: from the client's interrupt to its next call of Mortise, and what lies between marks."""
+"""Paths: from the client's interrupt to its next hypercall, and between marks."""
 
 
 @dataclass
 class Stopped:
-    """How Linux was stopped in the middle of a call, again and again."""
+    """Repeated descheduling of Linux during a call."""
 
     before: int = 0
-    """The client's calls of Mortise before the first of these orders. A visit is told as the next
-    one begins, so that there is one of what was counted before."""
+    """The client's hypercalls before the first of these orders. A visit is reported at the start of
+    the next one, so one belongs to the previous count."""
     deadlines: list[Passage] = field(default_factory=list)
-    """The client's ways from an interrupt to a call of Mortise."""
+    """The client's paths from an interrupt to a hypercall."""
     orders: list[Visit] = field(default_factory=list)
-    """Its calls of Mortise: to stand still and to go on, in turns."""
+    """Its hypercalls to deschedule and to resume Linux, alternating."""
     ways: list[Visit] = field(default_factory=list)
-    """Linux's ways off its core, but those that it asked for."""
+    """Visits that deschedule Linux, except at its own request."""
 
     def each(self) -> list[tuple[Visit, Visit]]:
-        """The orders to stand still, each with Linux's way off its core."""
+        """The orders to deschedule, each with the visit that deschedules Linux."""
         orders = self.orders[self.before :: 2]
         both = [*zip(orders, self.ways, strict=False)][:SAMPLES]
         if len(both) < SAMPLES:
@@ -63,19 +62,19 @@ class Stopped:
 
 @dataclass
 class Counted:
-    """What was counted on the client's core and on Linux's, in the order in which it was."""
+    """The records of the client's core and of Linux's, in order."""
 
     client: int
     linux: int
     passages: list[Passage] = field(default_factory=list)
     maps: list[Passage] = field(default_factory=list)
     late: Stopped = field(default_factory=lambda: Stopped(before=2))
-    """As its time is over; the vLib call comes before."""
+    """Descheduling at the time-out, after the vLib call."""
     descheduled: Stopped = field(default_factory=lambda: Stopped(before=3))
-    """As its caller loses its core; the end of what was late, and the vLib call come before."""
+    """Descheduling at preemption of the caller, after the late phase and the vLib call."""
 
     def take(self, record: Record) -> None:
-        """One more."""
+        """Take a record."""
         if isinstance(record, Passage) and record.path == MARKED:
             (self.passages if record.vcpu == self.client else self.maps).append(record)
         elif isinstance(record, Passage):
@@ -90,7 +89,7 @@ class Counted:
 
     @property
     def stopped(self) -> Stopped:
-        """What is counted now of how Linux is stopped; between others' calls what nobody reads."""
+        """The current counts of descheduling; between calls a value that is not used."""
         match len(self.passages):
             case seen if seen == 2 * SAMPLES:
                 return self.late
@@ -101,7 +100,7 @@ class Counted:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all was seen."""
+        """Whether all phases are complete."""
         return len(self.passages) == 4 * SAMPLES + 1
 
 
@@ -149,7 +148,7 @@ def _counted() -> Counted:
 
 
 def _calls(name: str, passages: Sequence[Passage]) -> Iterator[Row]:
-    """What a call takes in all, and of that each side and Mortise."""
+    """The cost of a call in total, and the parts of each side and of Mortise."""
     tenon = [passage.instructions - passage.el2 for passage in passages]
     mortise = [passage.el2_everywhere for passage in passages]
     linux = [passage.other_everywhere for passage in passages]
@@ -161,10 +160,10 @@ def _calls(name: str, passages: Sequence[Passage]) -> Iterator[Row]:
 
 
 def _timed_out(late: Stopped) -> Iterator[Row]:
-    """What it takes from a call's deadline until Linux stands still: the client's way from its
-    timer's interrupt to the order, then both as below."""
+    """The cost from a call's deadline until Linux is descheduled: the client's path from its timer
+    interrupt to the order, then as below."""
     both = late.each()
-    # Each comes behind one from the interrupt that ends its pause.
+    # Each follows one from the interrupt that ends its pause.
     ways = late.deadlines[1::2][:SAMPLES]
     if len(ways) < SAMPLES:
         raise WorkError(f"of {SAMPLES} times that a call's time was over, {len(ways)} were seen")
@@ -175,7 +174,7 @@ def _timed_out(late: Stopped) -> Iterator[Row]:
 
 
 def _descheduled(stopped: Stopped) -> Iterator[Row]:
-    """What it takes that Linux is stopped: the order on one core, and its way off the other."""
+    """The cost of descheduling Linux: the order on one core, and the visit on the other."""
     both = stopped.each()
     kinds = most_common([_kinds(order) + _kinds(stop) for order, stop in both])
     taken = [order.instructions + stop.instructions for order, stop in both]

@@ -30,9 +30,7 @@ NATIVE, MEMCPY = "native", "mortise-memcpy"
 WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 """The C library's stream functions without locks, which the C interface wraps with locks."""
 
-_LONG_LOOPS = frozenset(
-    {"core-log", "core-paging", "core-ring", "hw-serial", "mortise-console"}
-)
+_LONG_LOOPS = frozenset({"core-log", "core-paging", "core-ring", "hw-serial", "mortise-console"})
 """Crates for output and mapping, most of Mortise's boot path."""
 
 

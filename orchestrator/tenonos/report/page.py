@@ -49,7 +49,7 @@ def page(found: Found) -> str:
 
 
 def _tiles(found: Found) -> Iterator[tuple[str, str]]:
-    """The figures to be seen first, each with what it is."""
+    """The headline figures with labels."""
     tasks = found.result.periodic
     if tasks:
         worst = max(task.latency_ns.max for task in tasks)
