@@ -1,9 +1,9 @@
 """Check against blocking calls in interrupt handlers.
 
 The kernel records each place that may block and each function that an interrupt calls, in sections
-that are not loaded (`pool/tenon/thread/src/sites.rs`). A call path from the second to the first in
-the linked image is an error of the program. Calls through pointers are invisible here; the kernel
-checks those at run time.
+that are not loaded (`pool/tenon/thread/src/analysis_notes.rs`). A call path from the second to the
+first in the linked image is an error of the program. Calls through pointers are invisible here; the
+kernel checks those at run time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-//! Where this image runs, and what it was given there.
+//! The guest header: what Mortise assigned to this VM.
 //!
-//! Mortise hands a guest the address of a header: its log ring, its status page, an area for the
-//! samples of each periodic task. On bare metal there is no such header, and none of these.
+//! Mortise passes a guest the address of a header with its log ring, its status page and an area for the
+//! samples of each periodic task. On bare metal there is no header and none of these.
 
 use crate::kernel::Kernel;
-use crate::space;
+use crate::kernel::address_space;
 use core::fmt;
 pub use core_guest::ENDS;
 use core_guest::Guest;
@@ -15,36 +15,36 @@ use hw_arch::mmio::Mmio;
 
 pub use tenon_map::Error as MapError;
 
-/// Room for the header and all its tasks.
+/// Size of the header with all its tasks.
 const HEADER: usize = PAGE_SIZE as usize;
 
-/// The header at the address an image was started with, if there is one: a boot loader gives a
-/// device tree, or nothing.
+/// The guest header at the address that the entry code was passed, if there is one. A boot loader passes a
+/// device tree or nothing instead.
 ///
 /// # Safety
 ///
-/// `ram` is readable, mapped as normal memory, and nobody writes the header in it.
+/// `ram` is readable and mapped as normal memory, and no code writes the header in it.
 pub(crate) unsafe fn find(argument: usize, ram: core::ops::Range<usize>) -> Option<Guest<'static>> {
     let room = ram.end.checked_sub(argument)?;
-    // At address zero there is nothing, wherever RAM begins.
+    // Address zero is never a header, even if RAM begins there.
     if argument < ram.start.max(HEADER) || room < HEADER {
         return None;
     }
-    // SAFETY: within `ram`; the caller says nobody writes.
+    // SAFETY: the range lies within `ram`, which is readable, and no code writes the header.
     let bytes = unsafe { core::slice::from_raw_parts(argument as *const u8, HEADER) };
     Guest::parse(bytes).ok()
 }
 
-/// What Mortise told this image, nothing on bare metal.
+/// The guest header; none on bare metal.
 pub fn guest() -> Option<Guest<'static>> {
     Kernel::guest()
 }
 
-/// The shared memory of a range from the header.
+/// The shared memory of a range in the header.
 fn area(range: IntermediateRange) -> Option<Area<'static>> {
     let (start, size) = (range.start() as usize, range.size() as usize);
-    // SAFETY: Mortise maps what its header names for as long as the VM lives, the early table maps
-    // it as normal memory, and only `Area` accesses it.
+    // SAFETY: Mortise maps the ranges of its header for the whole run of the VM, stage 1 maps them as normal
+    // memory, and only `Area` accesses them.
     unsafe { Area::from_raw(start as *mut u8, size) }
 }
 
@@ -53,36 +53,36 @@ pub(crate) fn log() -> Option<Area<'static>> {
     area(guest()?.log()?)
 }
 
-/// This VM's status page, which counts its exits.
+/// The status page of this VM, which counts its exits.
 pub fn status() -> Option<StatusReader<'static>> {
     StatusReader::attach(area(guest()?.status()?)?).ok()
 }
 
-/// Maps the registers of a device that this VM or machine has, for a driver of the application's own;
-/// in blocks of 2 MiB, as the address space of an image has only what is known to be used.
+/// Maps the registers of a device for a driver in the application, as the address space contains only the
+/// devices of the kernel at first. The mapping is in blocks of 2 MiB.
 pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
     let end = base.checked_add(size).ok_or(MapError::Address(base))?;
-    space::map_device(base..end)
+    address_space::map_device(base..end)
 }
 
-/// A device of the image's own: its kind, the address of its registers, and how many bytes these are.
+/// A device assigned to this image: its kind, the address of its registers, and their size.
 #[doc(hidden)]
 pub type Device = (&'static str, usize, usize);
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `image!` defines it by the same type, and nothing writes it.
+    // SAFETY: `image!` defines this static with the same type, and no code writes it.
     safe static TENON_DEVICES: &'static [Device];
 }
 
-/// There is no image on the host.
+/// The host has no devices.
 #[cfg(not(target_os = "none"))]
 static TENON_DEVICES: &[Device] = &[];
 
-/// Why the registers of a device cannot be reached.
+/// Why the registers of a device cannot be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceError {
-    /// The image has none of that kind.
+    /// No device of that kind is assigned to the image.
     Absent,
     /// They cannot be mapped.
     Map(MapError),
@@ -99,50 +99,50 @@ impl fmt::Display for DeviceError {
 
 impl core::error::Error for DeviceError {}
 
-/// The registers of the first device of a kind that is this VM's own, or this machine's: of those
-/// alone that a library of the image says it `drives`.
+/// The registers of the first device of a kind that is assigned to this VM or present in this machine. Only
+/// kinds that a library of the image declares in `drives` are known.
 pub fn device(kind: &str) -> Result<Mmio, DeviceError> {
     let found = TENON_DEVICES.iter().find(|device| device.0 == kind);
     let &(_, base, size) = found.ok_or(DeviceError::Absent)?;
     map_device(base, size).map_err(DeviceError::Map)?;
-    // SAFETY: the board has the device's registers there and they stay mapped; drivers are for devices
-    // that leave memory alone.
+    // SAFETY: the board has the registers of the device at this address, and they stay mapped. Devices with
+    // DMA are not offered here, so accesses do not change memory.
     Ok(unsafe { Mmio::new(base, size) })
 }
 
-/// What the system says of a periodic task, and where its samples go.
+/// Parameters of a periodic task, and the area for its samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// From one release to the next.
+    /// The distance from one release to the next.
     pub period_ns: u64,
-    /// From a release to the latest start that counts as in time.
+    /// The latest start relative to the release.
     pub deadline_ns: u64,
-    /// Where its samples go.
+    /// The area for its samples.
     pub area: Area<'static>,
 }
 
-/// This VM's end of a channel to or from another one.
+/// The end of a channel that this VM uses.
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelEnd {
-    /// What hypercalls name the channel by.
+    /// The number of the channel in hypercalls.
     pub number: u32,
-    /// Whether this is the end that sends.
+    /// Whether this end sends.
     pub sends: bool,
-    /// How many messages it holds.
+    /// The capacity in messages.
     pub slots: u32,
-    /// Bytes of a message at most.
+    /// The maximum size of a message.
     pub size: u32,
-    /// The producer's part.
+    /// The memory of the producer.
     pub producer: Area<'static>,
-    /// The consumer's part.
+    /// The memory of the consumer.
     pub consumer: Area<'static>,
-    /// Where it says who is there.
+    /// The state of both ends.
     pub status: Area<'static>,
-    /// The interrupt by which the other end calls.
+    /// The doorbell interrupt.
     pub interrupt: u32,
 }
 
-/// This VM's end of the channel of this name, if the system gives it one.
+/// The end of the channel with this name, if this VM has one.
 pub fn channel(name: &str) -> Option<ChannelEnd> {
     let channel = guest()?.channel(name).ok()?;
     Some(ChannelEnd {
@@ -157,20 +157,20 @@ pub fn channel(name: &str) -> Option<ChannelEnd> {
     })
 }
 
-/// A vLib that this VM may call.
+/// A vLib that this VM can call.
 #[derive(Clone, Copy, Debug)]
 pub struct VlibEnd {
-    /// What hypercalls name it by.
+    /// The number of the vLib in hypercalls.
     pub number: u32,
-    /// What is shared with the server.
+    /// The memory shared with the server.
     pub memory: Area<'static>,
-    /// Where Mortise says how far the server is.
+    /// The state of the server, written by Mortise.
     pub status: Area<'static>,
-    /// The interrupt by which this VM is told of an end.
+    /// The interrupt at the end of a call.
     pub interrupt: u32,
 }
 
-/// The vLib of this name, if the system gives this VM one to call.
+/// The vLib with this name, if this VM can call one.
 pub fn vlib(name: &str) -> Option<VlibEnd> {
     let vlib = guest()?.vlib(name).ok()?;
     Some(VlibEnd {
@@ -181,7 +181,7 @@ pub fn vlib(name: &str) -> Option<VlibEnd> {
     })
 }
 
-/// The periodic task of this name, if the system names one.
+/// The periodic task with this name, if the system defines one.
 pub fn task(name: &str) -> Option<Task> {
     let guest = guest()?;
     let task = guest.task(name)?;

@@ -1,16 +1,16 @@
-//! What is typed on the console, byte by byte.
+//! Console input, byte by byte.
 //!
-//! On bare metal that is the serial port. Under Mortise a VM has one of its own if its system says
-//! `input = true`; otherwise its lines leave by a ring in memory, and nothing comes in.
+//! On bare metal it comes from the UART. Under Mortise a VM has a UART of its own if its system sets
+//! `input = true`; other VMs print by the log ring and have no input.
 
-use crate::console;
+use crate::kernel::console;
 
-/// Whether there is a serial port on which something can be typed.
+/// Whether the console has input.
 pub fn is_available() -> bool {
-    console::listens()
+    console::has_input()
 }
 
-/// The next byte that was typed, if one came: it is looked for, and nobody waits.
+/// Reads a byte if one has arrived; does not block.
 pub fn read_byte() -> Option<u8> {
-    console::take()
+    console::read_byte()
 }

@@ -1,29 +1,27 @@
 //! The LibOS kernel: boot, threads, time, interrupts.
 //!
-//! One address space, one image: the application is linked with this and starts in a thread of its
-//! own. [`image!`] makes the image; the same one boots under Mortise, where it is given a header of
-//! what it has, and on bare metal at EL2 or EL1.
+//! An application is linked with this kernel into one image with one address space, and its main function runs
+//! in a thread. [`image!`] defines the image. The same image boots under Mortise, which passes it a guest
+//! header, and on bare metal at EL2 or EL1.
 //!
-//! - [`thread`]: threads by priority, preempted, in static storage;
-//! - [`server`]: budgets for threads, in images that have them;
-//! - [`time`]: instants, sleeping, timers, without a tick;
+//! - [`thread`]: threads with preemptive priority scheduling, in static storage;
+//! - [`server`]: budgets of threads, in images with servers;
+//! - [`time`]: instants, sleep, timers, without a tick;
 //! - [`interrupt`]: handlers of device interrupts;
-//! - [`wait`]: what synchronisation is made of;
-//! - [`options`]: what the image was configured to have;
-//! - [`trace`]: marks of one's own in a timeline;
-//! - [`environment`]: what Mortise gave this VM;
-//! - [`input`]: what is typed on its console.
+//! - [`wait`]: building blocks of synchronisation objects;
+//! - [`options`]: the configuration of the image;
+//! - [`trace`]: marks of the application in the trace;
+//! - [`environment`]: what Mortise assigned to this VM;
+//! - [`input`]: input from the console.
 //!
-//! From the metal up: `assembly` has vectors and context switch; `kernel` joins
-//! the scheduler, the timer queue and the interrupt table of a core, all of them pure libraries
-//! tested on the host; the rest is what applications call.
+//! Below these, `kernel` has the exception vectors, the context switch and the state of a core: the scheduler,
+//! the timer queue and the interrupt table, which are pure libraries tested on the host.
 //!
-//! Guarantees: nothing allocates. From interrupt to thread there is no lock and no loop that is not
-//! bounded by a constant; the longest section with interrupts masked is the expiry of eight timers,
-//! log lines aside. In steady state a VM in direct mode makes no exit to Mortise: timer, interrupt
-//! acknowledgement and idling are all the core's own. With several cores each has a kernel
-//! of its own, and an object that they share a lock of its own (`docs/decisions/smp.md`); an image for
-//! one core has nothing of that.
+//! Guarantees: no function allocates. The path from an interrupt to a thread has no lock and no loop without
+//! a constant bound. The longest masked section is the expiry of eight timers, apart from log lines. In steady
+//! state a VM with direct interrupts causes no exit to Mortise: the core itself serves timer, interrupt
+//! acknowledgement and idle. With several cores each has its own kernel, and a shared object has its own lock
+//! (`docs/decisions/smp.md`); an image for one core contains none of that.
 
 #![no_std]
 #![expect(
@@ -31,43 +29,34 @@
     reason = "context switch, boot, shared memory, state of a core behind masked interrupts"
 )]
 
-mod assembly;
-mod assertions;
-mod boot;
-mod console;
-mod controller;
-mod cores;
+mod analysis_notes;
 pub mod environment;
-mod fault;
-mod image;
+mod image_macro;
 pub mod input;
 pub mod interrupt;
 mod kernel;
 pub mod options;
-mod periodic;
-pub mod server;
-mod sites;
-mod slice;
-mod space;
 pub mod thread;
 pub mod time;
-mod timekeeping;
-mod timer;
 pub mod trace;
 pub mod wait;
 
-pub use fault::abort;
+pub use kernel::fault::abort;
+pub use thread::server;
 
 #[cfg(test)]
 mod tests;
 
-/// What [`image!`] is made of; not for applications.
+/// Items that [`image!`] uses; not for applications.
 #[doc(hidden)]
 pub mod parts {
-    pub use crate::boot::{IDLE_STACK, Image, Platform, boot};
-    pub use crate::cores::{Core, boot_secondary};
-    pub use crate::fault::panic;
     pub use crate::interrupt::fit;
+    pub use crate::kernel::boot::boot;
+    pub use crate::kernel::fault::panic;
+    pub use crate::kernel::image::{IDLE_STACK, Image};
+    pub use crate::kernel::platform::Platform;
+    pub use crate::kernel::smp::core::Core;
+    pub use crate::kernel::smp::secondary::boot_secondary;
     pub use crate::kernel::{Kernel, PerCore};
     pub use crate::thread::{Block, Stack};
     pub use core_trace::Ring;

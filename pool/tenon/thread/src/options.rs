@@ -1,16 +1,16 @@
-//! Whole-image switches as link-time constants.
+//! Options of the image as link-time constants.
 //!
-//! A library is compiled once for all images and reads no configuration, yet what an image leaves
-//! out must not cost it an instruction. So the image crate defines each option as a constant of its
-//! own ([`image!`](crate::image) writes them from Kconfig), this module declares it, and the link
-//! of the whole program puts the value in place of the load: in `if options::cores() > 1 {}` both
-//! branches compile and one is left. `tests/target/build/test_options.py` sees to it that none is loaded.
+//! A library is compiled once for all images and reads no configuration, but an option that is off must not
+//! cost an instruction. So the image crate defines each option as a constant ([`image!`](crate::image) writes
+//! them from Kconfig), this module declares it, and link-time optimisation replaces the load by the value: of
+//! `if options::cores() > 1 {}` both branches are compiled, and one remains. `tests/target/build/test_options.py`
+//! checks that no option is loaded.
 //!
 //! On the host there is no image; a getter then returns the value given here.
 //!
-//! To add one: a Kconfig symbol in any library this one selects, and a line below.
+//! To add an option: a Kconfig symbol in any library that this one selects, and a line below.
 
-/// Writes a getter for each option, and the macro by which an image defines them.
+/// Defines a getter for each option, and the macro by which an image defines the options.
 macro_rules! options {
     ($dollar:tt $(
         $(#[$documentation:meta])*
@@ -18,7 +18,7 @@ macro_rules! options {
     )*) => {
         #[cfg(target_os = "none")]
         unsafe extern "Rust" {
-            // SAFETY: `image!` defines each by the same list and type, and nothing writes it.
+            // SAFETY: `image!` defines each static from the same list with the same type, and no code writes it.
             $(safe static $symbol: $type;)*
         }
 
@@ -51,56 +51,56 @@ macro_rules! options {
 options! { $
     /// How many cores run threads.
     cores: usize = TENON_THREAD_CORES, on_the_host: 1;
-    /// Whether a more urgent thread takes the core at once.
+    /// Whether a more urgent thread preempts a less urgent one.
     preemption: bool = TENON_THREAD_PREEMPTION, on_the_host: true;
-    /// After how many microseconds a thread lets its peers run; zero if it need not.
+    /// The time slice in microseconds; zero without time slices.
     slice: usize = TENON_THREAD_SLICE_US, on_the_host: 1_000;
     /// Whether threads may have servers.
     servers: bool = TENON_THREAD_SERVERS, on_the_host: true;
-    /// The priority of the one with the longest period.
+    /// The priority of the server with the longest period.
     server_priority: usize = TENON_THREAD_SERVER_PRIORITY, on_the_host: 32;
-    /// After how many microseconds one in the background lets others run.
+    /// The length of a turn in the background in microseconds.
     server_turn: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
-    /// Whether the image has an address space of its own.
+    /// Whether the image has its own address space.
     protection: bool = TENON_THREAD_PROTECTION, on_the_host: false;
-    /// Whether the image is made for size: what is there for speed alone is left out.
+    /// Whether the image is optimised for size: fast paths that only save time are left out.
     small: bool = OPTIMISE_SIZE, on_the_host: false;
-    /// Whether timers stand in one sorted list.
+    /// Whether timers are in one sorted list.
     few_timers: bool = TENON_THREAD_FEW_TIMERS, on_the_host: false;
-    /// Whether the kernel checks itself.
+    /// Whether the kernel checks its invariants.
     assertions: bool = TENON_THREAD_ASSERTIONS, on_the_host: true;
-    /// Whether a panic says what and where.
+    /// Whether a panic reports its message and location.
     panic_message: bool = TENON_THREAD_PANIC_MESSAGE, on_the_host: true;
-    /// Whether time advances by a fixed tick.
+    /// Whether timers advance by a fixed tick.
     tick: bool = TENON_TIME_TICK, on_the_host: false;
-    /// How many ticks of that a second has.
+    /// The frequency of that tick.
     tick_hz: usize = TENON_TIME_TICK_HZ, on_the_host: 1_000;
-    /// Whether nothing but errors is logged.
+    /// Whether only errors are logged.
     log_errors: bool = CORE_LOG_ERROR, on_the_host: false;
     /// Whether everything is logged.
     log_everything: bool = CORE_LOG_DEBUG, on_the_host: false;
-    /// From one release of a periodic task to the next where no hypervisor says it; zero if not told.
+    /// The period of a periodic task on bare metal in nanoseconds; zero if not configured.
     period_ns: usize = TENON_PERIODIC_PERIOD_NS, on_the_host: 0;
-    /// Whether events are recorded for a timeline.
+    /// Whether events are recorded in a trace.
     trace: bool = TENON_THREAD_TRACE, on_the_host: false;
     /// Whether threads may use floating point and SIMD.
     fp: bool = TENON_THREAD_FP, on_the_host: false;
-    /// Whether handlers may as well, and all that is Rust.
+    /// Whether handlers and all Rust code may use floating point and SIMD.
     fp_handlers: bool = TENON_THREAD_FP_HANDLERS, on_the_host: false;
-    /// Whether threads may forgo it.
+    /// Whether threads can disable floating point.
     fp_choice: bool = TENON_THREAD_FP_CHOICE, on_the_host: false;
     /// Whether the driver of GICv2 is linked.
     gicv2: bool = TENON_IRQ_GICV2, on_the_host: true;
     /// Whether the driver of GICv3 is linked.
     gicv3: bool = TENON_IRQ_GICV3, on_the_host: true;
-    /// Whether handlers of more urgent interrupts interrupt those of less urgent ones.
+    /// Whether interrupts of higher priority preempt handlers of lower priority.
     nesting: bool = TENON_IRQ_NESTING, on_the_host: false;
-    /// How urgent the timer's interrupt is.
+    /// The priority of the timer interrupt.
     timer_priority: usize = TENON_IRQ_TIMER_PRIORITY, on_the_host: 4;
-    /// Whether each thread has a thread pointer of its own, TPIDR_EL0.
+    /// Whether each thread has its own thread pointer, TPIDR_EL0.
     thread_pointer: bool = TENON_THREAD_POINTER, on_the_host: false;
-    /// Whether a preempted thread may be made to call something.
+    /// Whether calls can be injected into preempted threads.
     call_injection: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
-    /// Whether threads have work done elsewhere.
+    /// Whether threads can have remote work.
     remote: bool = TENON_THREAD_REMOTE, on_the_host: false;
 }

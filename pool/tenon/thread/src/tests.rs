@@ -1,5 +1,4 @@
-//! What a core does apart from switching: on the host the counter stands at zero, and a switch
-//! switches nothing.
+//! Tests of the kernel of one core. On the host the counter reads zero, and a switch changes no context.
 
 extern crate std;
 
@@ -7,9 +6,9 @@ mod mutex;
 
 use crate::kernel::{EXPIRY_STEPS, Kernel, PerCore};
 use crate::thread::{Error, Packed, Priority, Thread, Wait};
-use crate::time::{Duration, Instant, PeriodicTimer};
-use crate::timer::Timer;
-use crate::wait::{ObjectLock, WaitQueue};
+use crate::time::{Duration, Instant, PeriodicTimer, Timer};
+use crate::wait::WaitQueue;
+use crate::wait::object_lock::ObjectLock;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::Linked;
 use hw_clock::{Clock, Frequency};
@@ -20,7 +19,7 @@ fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// A kernel in which `idle` runs.
+/// A kernel with the idle thread as its current thread.
 pub(crate) fn kernel() -> (&'static Kernel, &'static Thread) {
     kernel_with(true)
 }
@@ -78,7 +77,7 @@ fn one_interrupt_expires_a_bounded_number_of_timers() {
         .collect();
     timers.iter().for_each(|timer| kernel.start_timer(timer, 0));
     kernel.expire();
-    // Finding the slot takes the place of one.
+    // Finding the slot takes one step.
     assert_eq!(CALLS.load(Ordering::Relaxed), EXPIRY_STEPS - 1);
     kernel.expire();
     assert_eq!(CALLS.load(Ordering::Relaxed), EXPIRY_STEPS + 3);
@@ -94,7 +93,7 @@ fn a_periodic_timer_starts_itself_again() {
     let (kernel, _) = kernel();
     let zero = Instant::from_nanoseconds(0);
     for start in 1..3 {
-        // Anew while it is pending, too.
+        // The second time it is restarted while pending.
         TIMER.start_in(kernel, zero, Duration::from_millis(1));
         for _ in 0..2 {
             kernel.expire();
@@ -149,8 +148,8 @@ fn what_a_thread_takes_along_fits_its_stack_or_is_refused() {
     );
 }
 
-/// Lets the current thread wait. On the host the switch returns at once, so that the thread stays
-/// where the call left it.
+/// Makes the current thread wait. On the host the switch returns at once, so that the thread stays in the
+/// state in which the call left it.
 fn wait_in(queue: &'static WaitQueue, kernel: &Kernel) {
     let guard = leak(ObjectLock::new()).lock();
     assert_eq!(queue.wait_in(kernel, None, &guard), Ok(()));
@@ -166,7 +165,7 @@ fn who_timed_out_is_in_the_run_queue_alone_whatever_its_priority_becomes() {
     wait_in(queue, kernel);
     assert!(kernel.current().is(&idle));
 
-    // It is ready, but somebody more urgent runs first and changes its priority.
+    // It is ready, but a more urgent thread runs first and changes its priority.
     high.wake(kernel);
     kernel.preempt();
     late.expire_wait(kernel);

@@ -1,8 +1,8 @@
-//! What happens, recorded for a timeline: threads, interrupts, timers, locks, and marks of one's own.
+//! Trace of threads, interrupts, timers, locks and marks of the application.
 //!
 //! With TENON_THREAD_TRACE each core writes events into a ring (`core_trace`), which
-//! `./tenon run --trace FILE` turns into a timeline; without it, nothing of it is in the image.
-//! Threads bear their names there, all else those of its static.
+//! `./tenon run --trace FILE` converts into a timeline. Without it the image contains nothing of this. The
+//! timeline shows threads by their names, other objects by the names of their statics.
 //!
 //! ```no_run
 //! use tenon_thread::trace::Mark;
@@ -20,11 +20,11 @@ use core_trace::{Event, Ring};
 use hw_arch::El1;
 use hw_clock::Clock;
 
-/// A place or a stretch of a program to be seen in a timeline, under the name of the static it is.
-/// Usable everywhere, in interrupt handlers too.
+/// A point or a section of a program that the timeline shows under the name of this static. Usable
+/// everywhere, also in interrupt handlers.
 #[derive(Debug, Default)]
 pub struct Mark {
-    /// So that each mark has an address of its own.
+    /// Not zero-sized, so that each mark has its own address.
     _place: u8,
 }
 
@@ -35,13 +35,13 @@ impl Mark {
         Self { _place: 0 }
     }
 
-    /// The program passes it now.
+    /// Records that the program passes this point.
     #[inline(always)]
     pub fn hit(&'static self) {
         self.record(Event::Mark);
     }
 
-    /// Calls `action`; the timeline shows how long it takes.
+    /// Calls `action`. The timeline shows its duration.
     #[inline(always)]
     pub fn during<R>(&'static self, action: impl FnOnce() -> R) -> R {
         self.record(Event::Begin);
@@ -50,7 +50,7 @@ impl Mark {
         result
     }
 
-    /// The value it has now, of which the low 48 bits are kept.
+    /// Records a value, of which the low 48 bits are kept.
     #[inline(always)]
     pub fn value(&'static self, value: u64) {
         if options::trace() {
@@ -69,22 +69,7 @@ impl Mark {
     }
 }
 
-impl Kernel {
-    /// Records an event about something that has an address, if anything is recorded.
-    #[inline(always)]
-    pub(crate) fn record<T>(&self, event: Event, subject: &T) {
-        self.record_number(event, core::ptr::from_ref(subject) as u64);
-    }
-
-    #[inline(always)]
-    pub(crate) fn record_number(&self, event: Event, subject: u64) {
-        if options::trace() {
-            self.trace.record(self.clock().ticks(), event, subject);
-        }
-    }
-}
-
-/// Begins the trace of a core.
+/// Starts the trace of a core.
 pub(crate) fn start(kernel: &Kernel, rings: &'static [Ring], clock: Clock<El1>) {
     if options::trace()
         && let Some(ring) = rings.get(kernel.index())
@@ -97,7 +82,7 @@ pub(crate) fn start(kernel: &Kernel, rings: &'static [Ring], clock: Clock<El1>) 
     }
 }
 
-/// Names a thread, once it is made.
+/// Records the name of a new thread.
 pub(crate) fn record_name(kernel: &Kernel, thread: &Thread) {
     if options::trace() {
         let subject = core::ptr::from_ref(thread) as u64;
@@ -105,9 +90,9 @@ pub(crate) fn record_name(kernel: &Kernel, thread: &Thread) {
     }
 }
 
-/// Records that the current thread is about to wait, and for what.
+/// Records that the current thread begins to wait, and the reason.
 #[inline(always)]
-pub(crate) fn wait_reason(kernel: &Kernel, thread: &Thread, reason: Wait) {
+pub(crate) fn record_wait(kernel: &Kernel, thread: &Thread, reason: Wait) {
     if options::trace() {
         match (reason, thread.queue().get()) {
             (Wait::Queue, Some(queue)) => kernel.record(Event::Wait, queue),
@@ -118,13 +103,13 @@ pub(crate) fn wait_reason(kernel: &Kernel, thread: &Thread, reason: Wait) {
     }
 }
 
-/// Calls `switch_server`, the handler of interrupt `intid`.
+/// Calls `serve`, the handler of interrupt `intid`, and records its begin and end.
 #[inline(always)]
-pub(crate) fn serving(intid: u32, switch_server: impl FnOnce()) {
+pub(crate) fn serving(intid: u32, serve: impl FnOnce()) {
     if options::trace() {
         Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Enter, intid.into()));
     }
-    switch_server();
+    serve();
     if options::trace() {
         Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Leave, intid.into()));
     }

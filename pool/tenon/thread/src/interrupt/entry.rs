@@ -1,13 +1,13 @@
-//! Handlers that libraries bring along.
+//! Interrupt handlers registered by libraries.
 
 use super::{Error, Priority, Trigger, call};
 use crate::kernel::Kernel;
 use tenon_irq::Handler;
 
-/// A handler in the table `interrupt`, installed before `main` on the core that boots.
+/// A handler in the table `interrupt`, installed before `main` on the first core.
 ///
-/// A library names it in its Cargo.toml; two for one interrupt are an error of the build, which
-/// names both libraries.
+/// A library registers it in its Cargo.toml. Two entries for one interrupt are a build error that names both
+/// libraries.
 ///
 /// ```text
 /// [[package.metadata.tenon.registers]]
@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A handler as [`register`](super::register) takes it.
+    /// An entry for a handler as in [`register`](super::register).
     pub const fn new<F: Fn(u32) + Copy + 'static>(
         intid: u32,
         trigger: Trigger,
@@ -43,25 +43,25 @@ impl Entry {
         }
     }
 
-    /// The same at another priority.
+    /// The same entry with another priority.
     #[must_use]
     pub const fn at(self, priority: Priority) -> Self {
         Self { priority, ..self }
     }
 
-    /// Installs it.
+    /// Installs the handler.
     pub(crate) fn install(&self, kernel: &Kernel) -> Result<(), Error> {
         let interrupts = &kernel.interrupts;
         interrupts.register(self.intid, self.trigger, self.priority, self.handler)
     }
 }
 
-/// Whether two handlers are of different interrupts: what must hold in the table.
+/// Whether two entries have different interrupts, as the table requires.
 pub const fn disjoint(one: &Entry, other: &Entry) -> bool {
     one.intid != other.intid
 }
 
-/// Whether all of a table are among this many interrupts, and none is the timer's.
+/// Whether all entries of a table are below `lines` and none has the timer's interrupt.
 pub const fn fit(table: &[&Entry], lines: usize, timer: usize) -> bool {
     let mut rest = table;
     while let [entry, others @ ..] = rest {

@@ -1,14 +1,14 @@
-//! Interrupts of devices: handlers, and threads that do the rest of the work.
+//! Device interrupts: handlers and threaded interrupts.
 //!
-//! | a handler that | is |
+//! | handler | interface |
 //! |---|---|
-//! | an application or a driver installs | [`register`]ed |
-//! | a library brings along | an [`Entry`] of the table `interrupt`, there before `main` |
-//! | takes long, or waits | [`Threaded`]: its line stays shut until its thread is done |
+//! | of an application or a driver | [`register`] |
+//! | of a library | an [`Entry`] in the table `interrupt`, installed before `main` |
+//! | that is long or blocks | [`Threaded`]: the interrupt stays disabled until its thread is done |
 //!
-//! Without TENON_IRQ_NESTING a handler runs with interrupts masked, and is never interrupted. With
-//! it, interrupts of a higher [`Priority`] are served meanwhile; threads go on at the end of the
-//! outermost handler. The expiry of timers stays masked in either case.
+//! Without TENON_IRQ_NESTING a handler runs with interrupts masked. With it, interrupts of a higher
+//! [`Priority`] preempt the handler; threads resume at the end of the outermost handler. Timers expire with
+//! interrupts masked in either case.
 
 mod entry;
 mod threaded;
@@ -18,17 +18,16 @@ pub use entry::fit;
 pub use entry::{Entry, disjoint};
 pub use threaded::Threaded;
 
+use crate::analysis_notes as notes;
 use crate::kernel::Kernel;
 use crate::options;
-use crate::sites;
 use crate::trace;
 
 pub use tenon_irq::{Error, Priority, Trigger};
 
-/// Makes `handler` the one of interrupt `intid` and lets it through. The handler captures nothing;
-/// it runs on the interrupt stack with interrupts masked, and may wake threads and start timers. An
-/// image in which it may wait does not build (`docs/decisions/waiting-in-handlers.md`). The vector
-/// calls it without anything in between.
+/// Registers `handler` for interrupt `intid` and enables the interrupt. The handler captures nothing. It runs on
+/// the interrupt stack with interrupts masked, and may wake threads and start timers. The build rejects a
+/// handler that may block (`docs/decisions/waiting-in-handlers.md`). The vector calls it directly.
 pub fn register<F: Fn(u32) + Copy + 'static>(
     intid: u32,
     trigger: Trigger,
@@ -37,8 +36,8 @@ pub fn register<F: Fn(u32) + Copy + 'static>(
     register_at(intid, trigger, Priority::DEFAULT, handler)
 }
 
-/// The same at another priority than [`Priority::DEFAULT`]: of several that are pending the most
-/// urgent is taken first, and with TENON_IRQ_NESTING it interrupts the handlers of less urgent ones.
+/// As [`register`], at another priority than [`Priority::DEFAULT`]. Of several pending interrupts the most
+/// urgent is taken first; with TENON_IRQ_NESTING it preempts the handlers of less urgent ones.
 pub fn register_at<F: Fn(u32) + Copy + 'static>(
     intid: u32,
     trigger: Trigger,
@@ -60,16 +59,16 @@ fn register_in<F: Fn(u32) + Copy + 'static>(
     interrupts.register(intid, trigger, priority, call::<F>)
 }
 
-/// What the vector calls: the handler, made of nothing.
+/// Calls the handler of type `F`, which captures nothing. The vector calls this.
 extern "C" fn call<F: Fn(u32) + Copy + 'static>(intid: u32) {
-    sites::note_handler();
-    // SAFETY: `register` saw that F has no size, so any aligned address holds one; it was given one,
-    // so F has values; F is Copy, so using it up is no matter.
+    notes::note_handler();
+    // SAFETY: `register` checked that F has no size, so any aligned address holds a value. It was given an F,
+    // so the type has values, and F is Copy, so reading another one is allowed.
     let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     trace::serving(intid, || {
         if options::nesting() {
-            // SAFETY: the vector saved what another interrupt overwrites, and the controller lets
-            // only more urgent ones through until this one is ended.
+            // SAFETY: the vector saved the registers that a nested interrupt overwrites, and the controller
+            // signals only more urgent interrupts until this one is ended.
             unsafe { hw_arch::cpu::unmask_interrupts() };
         }
         handler(intid);
@@ -79,28 +78,27 @@ extern "C" fn call<F: Fn(u32) + Copy + 'static>(intid: u32) {
     });
 }
 
-/// Makes interrupt `intid` come as if its device had raised it; of 0 to 15, which no device has, on
-/// this core.
+/// Pends interrupt `intid` as if its device had asserted it; an SGI (0 to 15) on this core.
 pub fn raise(intid: u32) {
     Kernel::with_reschedule(|kernel| kernel.interrupts.raise(intid));
 }
 
-/// Whether handlers may use floating point, in this image.
+/// Whether handlers may use floating point in this image.
 pub fn handlers_may_use_fp() -> bool {
     options::fp_handlers()
 }
 
-/// Whether more urgent interrupts interrupt the handlers of less urgent ones, in this image.
+/// Whether interrupts nest in this image.
 pub fn nesting_enabled() -> bool {
     options::nesting()
 }
 
-/// Stops interrupt `intid` and forgets its handler.
+/// Disables interrupt `intid` and removes its handler.
 pub fn unregister(intid: u32) {
     Kernel::with_reschedule(|kernel| kernel.interrupts.unregister(intid));
 }
 
-/// Interrupts that came without a handler so far; each was switched off.
+/// The number of interrupts taken without a handler; each was disabled.
 pub fn unexpected() -> u32 {
     Kernel::with_reschedule(|kernel| kernel.interrupts.unexpected())
 }

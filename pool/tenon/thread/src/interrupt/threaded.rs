@@ -1,20 +1,20 @@
-//! Handlers that are threads.
+//! Threaded interrupts.
 
 use super::{Error, Priority as Urgency, Trigger, register_in};
 use crate::kernel::Kernel;
-use crate::thread::{self, Priority, Storage, Thread, above_idle};
+use crate::thread::Thread;
+use crate::thread::priority::above_idle;
+use crate::thread::{self, Priority, Storage};
 use core::cell::Cell;
 
-/// The first interrupt that all cores share; those before it each core has for itself (GICv3, IHI
-/// 0069, 2.2).
-const SHARED: u32 = 32;
+/// The first SPI; the interrupts below are private to each core (GICv3, IHI 0069, 2.2).
+const FIRST_SPI: u32 = 32;
 
-/// An interrupt whose work a thread does: it may take its time, wait and be preempted by whoever is
-/// more urgent.
+/// An interrupt that a thread serves: the thread can take long, block, and be preempted.
 ///
-/// At the interrupt its line is shut, so that a level that stays high interrupts no more, and the
-/// thread is made ready; when the thread is done, the line is opened again. An edge that comes
-/// meanwhile is kept by the controller, so that none is lost; several may become one.
+/// The handler disables the interrupt, so that a level that stays asserted does not interrupt again, and makes
+/// the thread ready. When the thread is done, it enables the interrupt. The controller keeps an edge that
+/// arrives meanwhile pending, so none is lost; several can merge into one.
 ///
 /// ```no_run
 /// use tenon_thread::interrupt::{Error, Threaded, Trigger};
@@ -22,7 +22,7 @@ const SHARED: u32 = 32;
 ///
 /// static SENSOR: Threaded<2048> = Threaded::new("sensor", 40, Trigger::Level);
 ///
-/// Threaded::start(|| &SENSOR, Priority::new(30), |_| { /* read it, at leisure */ })?;
+/// Threaded::start(|| &SENSOR, Priority::new(30), |_| { /* read it */ })?;
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Threaded<const STACK: usize> {
@@ -33,11 +33,12 @@ pub struct Threaded<const STACK: usize> {
     storage: Storage<STACK>,
 }
 
-// SAFETY: the cell is reached with interrupts masked only, on the core the interrupt comes to.
+// SAFETY: the cell is accessed with interrupts masked only. It is written before the handler can run, and
+// afterwards read by the handler alone.
 unsafe impl<const STACK: usize> Sync for Threaded<STACK> {}
 
 impl<const STACK: usize> Threaded<STACK> {
-    /// The handler of an interrupt, not started.
+    /// A threaded interrupt that is not started.
     pub const fn new(name: &'static str, intid: u32, trigger: Trigger) -> Self {
         Self {
             name,
@@ -48,8 +49,8 @@ impl<const STACK: usize> Threaded<STACK> {
         }
     }
 
-    /// Lets the interrupt through, to a thread of this priority that runs `body` for it. `itself`
-    /// names the static for the handler, which captures nothing.
+    /// Enables the interrupt and starts a thread of this priority that runs `body` for each. `itself` returns
+    /// this static, as the handler captures nothing.
     pub fn start<I, F>(itself: I, priority: Priority, mut body: F) -> Result<(), Error>
     where
         I: Fn() -> &'static Self + Copy + 'static,
@@ -65,7 +66,7 @@ impl<const STACK: usize> Threaded<STACK> {
                 Kernel::with_irqs_masked(|kernel| kernel.interrupts.enable(intid));
             }
         };
-        // In one masked section, so that no interrupt comes before there is a thread for it.
+        // In one masked section, so that no interrupt is taken before its thread exists.
         Kernel::with_reschedule(|kernel| {
             register_in(kernel, intid, this.trigger, Urgency::DEFAULT, move |_| {
                 itself().interrupted()
@@ -73,9 +74,9 @@ impl<const STACK: usize> Threaded<STACK> {
             let storage = &this.storage;
             match storage.prepare(kernel, this.name, above_idle(priority), serve) {
                 Ok(thread) => {
-                    if intid < SHARED {
-                        // Each core has a line of its own, which it alone opens again.
-                        thread.smp().settle(kernel.index(), true);
+                    if intid < FIRST_SPI {
+                        // A private interrupt can be enabled on its own core only.
+                        thread.smp().init(kernel.index(), true);
                     }
                     this.thread.set(Some(thread));
                     thread.wake(kernel);
@@ -89,7 +90,7 @@ impl<const STACK: usize> Threaded<STACK> {
         })
     }
 
-    /// The handler proper.
+    /// The handler.
     fn interrupted(&self) {
         Kernel::with_irqs_masked(|kernel| kernel.interrupts.disable(self.intid));
         if let Some(thread) = self.thread.get() {

@@ -2,8 +2,10 @@
 
 use super::{EXPIRY_STEPS, Kernel};
 use crate::options;
-use crate::timekeeping::{Selected, selected};
-use crate::timer::Timer;
+use crate::thread::Thread;
+use crate::time::Timer;
+use crate::time::instant::Instant;
+use crate::time::store::{Selected, selected};
 use core_timer::{Step, TimerQueue};
 
 impl Kernel {
@@ -48,6 +50,22 @@ impl Kernel {
         }
     }
 
+    /// Starts the timeout of a wait that `thread` is about to begin. Returns false if `deadline` has
+    /// passed.
+    #[inline(always)]
+    pub(crate) fn limit_wait(&self, thread: &'static Thread, deadline: Option<Instant>) -> bool {
+        let Some(deadline) = deadline else {
+            return true;
+        };
+        let clock = self.clock();
+        let ticks = clock.frequency().ticks(deadline.nanoseconds());
+        let ahead = ticks > clock.ticks();
+        if ahead {
+            self.start_timer(thread.timer(), ticks);
+        }
+        ahead
+    }
+
     /// Expires timers that are due: the timer interrupt's work.
     #[inline(always)]
     pub(crate) fn expire(&self) {
@@ -63,7 +81,7 @@ impl Kernel {
                     && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
                 {
                     clock.move_alarm(alarm);
-                    return timer.expire_timer(self, now);
+                    return timer.expire(self, now);
                 }
                 self.expire_several(now);
             }
@@ -76,10 +94,25 @@ impl Kernel {
     fn expire_few(&self, now: u64) {
         for _ in 0..EXPIRY_STEPS {
             match self.timers.list().expire(now) {
-                Ok(timer) => timer.expire_timer(self, now),
+                Ok(timer) => timer.expire(self, now),
                 Err(next) => return self.clock().move_alarm(next),
             }
         }
+    }
+
+    /// Advances a wheel to the current tick and sets the compare value for the next one.
+    fn advance_wheel(&self, now: u64) {
+        let wheel = self.timers.wheel();
+        let length = self.timers.tick_length();
+        let tick = now / length;
+        for _ in 0..EXPIRY_STEPS {
+            match wheel.expire(tick) {
+                Step::Expired(timer) => timer.expire_out_of_line(self, now),
+                Step::Moved => {}
+                Step::Idle => return self.clock().move_alarm((tick + 1).saturating_mul(length)),
+            }
+        }
+        // If more timers are due, the compare value is still in the past and interrupts at once.
     }
 
     /// Expires the timers of a heap, if not exactly one is due. Out of line, because it uses many

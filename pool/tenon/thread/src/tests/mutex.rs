@@ -1,4 +1,4 @@
-//! Mutexes against a model that computes every priority from scratch.
+//! Tests of mutexes against a model that computes every priority from scratch.
 
 use super::std::vec::Vec;
 use super::{kernel, leak, thread};
@@ -13,10 +13,10 @@ const MUTEXES: usize = 4;
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// Of the thread that runs.
+    /// By the current thread.
     Lock(usize),
     Unlock(usize),
-    /// Of any.
+    /// Of any thread.
     SetPriority(usize, u8),
     TimeOut(usize),
 }
@@ -30,7 +30,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Who owns what, who waits for what, and nothing derived from it.
+/// Base priorities, owners and waiters, without derived state.
 struct Model {
     own: [u8; THREADS],
     owner: [Option<usize>; MUTEXES],
@@ -54,7 +54,7 @@ impl Model {
         }
     }
 
-    /// Mutexes are locked in order, so that nobody waits in a circle.
+    /// Mutexes are locked in order, so that no cycle of waiters arises.
     fn may_lock(&self, thread: usize, mutex: usize) -> bool {
         self.owner[mutex..]
             .iter()
@@ -62,7 +62,7 @@ impl Model {
     }
 }
 
-/// What a call that masks interrupts ends with.
+/// The end of a masked section.
 fn preempt(kernel: &Kernel) {
     if kernel.scheduler.needs_reschedule() {
         kernel.preempt();
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// A kernel in which the first of these threads runs.
+/// A kernel with the first of these threads as its current one.
 fn running<const COUNT: usize>(
     priorities: [u8; COUNT],
 ) -> (&'static Kernel, [&'static Thread; COUNT]) {
@@ -153,7 +153,7 @@ fn running<const COUNT: usize>(
 
 fn end(kernel: &Kernel) {
     let thread = kernel.current();
-    thread.end(kernel);
+    thread.exit(kernel);
 }
 
 #[test]

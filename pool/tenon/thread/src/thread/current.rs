@@ -1,87 +1,88 @@
-//! What a thread asks for itself.
+//! Operations on the current thread.
 
-use super::{Priority, Thread, Wait};
-use crate::assembly;
+use super::{Thread, Wait};
 use crate::kernel::Kernel;
+use crate::kernel::context;
 use crate::options;
 use core::marker::PhantomData;
+use core_sched::Priority;
 
-/// The thread that runs.
+/// The current thread.
 pub fn current() -> &'static Thread {
     Kernel::with_irqs_masked(Kernel::current)
 }
 
-/// A priority relative to that of the thread that runs: so much more urgent, or less.
+/// The priority of the current thread plus `difference`: positive is more urgent.
 pub fn relative_priority(difference: i8) -> Priority {
     current().priority().offset(difference)
 }
 
-/// Makes `pointer` the thread pointer of the current thread, TPIDR_EL0, by which compiled C finds its
-/// thread-local data; zero at first. Without TENON_THREAD_POINTER it stays until the next switch.
+/// Sets the thread pointer of the current thread (TPIDR_EL0), by which compiled C finds thread-local data;
+/// zero at first. Without TENON_THREAD_POINTER it is kept only until the next switch.
 pub fn set_pointer(pointer: usize) {
     Kernel::with_irqs_masked(|kernel| {
         kernel.current().pointer.set(pointer);
-        assembly::set_thread_pointer(pointer);
+        context::set_thread_pointer(pointer);
     });
 }
 
-/// What TPIDR_EL0 holds.
+/// The thread pointer (TPIDR_EL0).
 pub fn pointer() -> usize {
     hw_arch::read_register!("tpidr_el0") as usize
 }
 
-/// Declares that the current thread uses no floating point from here to its end: a use of it ends the
-/// image with the thread's name. Without TENON_THREAD_FP_CHOICE it says nothing.
+/// Disables floating point for the rest of the current thread: a use of it ends the image with a message
+/// that names the thread. No effect without TENON_THREAD_FP_CHOICE.
 pub fn disable_fp() {
     if options::fp_choice() {
         Kernel::with_irqs_masked(|kernel| {
             let context = &kernel.current().stack_pointer;
-            context.set(context.get() | assembly::FP_DISABLED);
-            assembly::trap_floats();
+            context.set(context.get() | context::FP_DISABLED);
+            context::trap_fp();
         });
     }
 }
 
-/// Says that this thread spins until another core has done something.
+/// Hint in a loop that spins until another core acts.
 #[inline(always)]
 pub fn relax() {
     hw_arch::cpu::relax();
 }
 
-/// Gives way to the others of the same priority.
+/// Yields to the ready threads of the same priority.
 #[inline(always)]
 pub fn yield_now() {
     Kernel::with_blocking(Kernel::yield_current);
 }
 
-/// Blocks the current thread until somebody calls its [`Thread::unpark`].
+/// Blocks the current thread until its [`Thread::unpark`] is called.
 #[inline(always)]
 pub fn park() {
     Kernel::with_blocking(|kernel| {
         let thread = kernel.current();
-        if !thread.token.take() {
+        if !thread.unpark_token.take() {
             thread.wait(kernel, Wait::Unpark);
         }
     });
 }
 
-/// How many cores run threads.
+/// The number of cores that run threads.
 pub fn cores() -> usize {
     Kernel::with_irqs_masked(|kernel| (0..).take_while(|&core| kernel.has_core(core)).count())
 }
 
-/// The number of the core this runs on: of a free thread, at this moment.
+/// The number of the current core. A thread that is not pinned can migrate at any time.
 pub fn core() -> usize {
     Kernel::with_irqs_masked(|kernel| kernel.index())
 }
 
-/// As long as it lives, the thread that has it is not preempted by other threads; interrupts are
-/// served all the while, and other cores go on. Several may live at a time, in any order.
+/// Locks preemption: while it lives, no other thread preempts the thread that holds it. Interrupts are
+/// still served, and other cores are not affected. Several can live at a time and end in any order.
 #[derive(Debug)]
 pub struct PreemptionLock(PhantomData<*const ()>);
 
 impl PreemptionLock {
-    /// Locks out the other threads.
+    /// Locks preemption.
     pub fn new() -> Self {
         Kernel::with_irqs_masked(|kernel| kernel.current().state.lock());
         Self(PhantomData)
@@ -95,7 +96,7 @@ impl Default for PreemptionLock {
 }
 
 impl Drop for PreemptionLock {
-    /// What became ready meanwhile runs at the end of this.
+    /// Unlocks preemption; a more urgent thread that became ready runs before this returns.
     fn drop(&mut self) {
         Kernel::with_reschedule(|kernel| {
             kernel.current().state.unlock();
@@ -106,7 +107,7 @@ impl Drop for PreemptionLock {
     }
 }
 
-/// Runs `action` without being preempted by other threads, as by a [`PreemptionLock`].
+/// Runs `action` with preemption locked, as by a [`PreemptionLock`].
 pub fn without_preemption<R>(action: impl FnOnce() -> R) -> R {
     let _lock = PreemptionLock::new();
     action()

@@ -1,23 +1,23 @@
-//! What can go wrong with a thread.
+//! Errors of thread operations.
 
 use core::fmt;
 
-/// Why something was not done with a thread.
+/// Why an operation on a thread failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The storage holds a thread that has not ended.
     InUse,
-    /// The stack has no room for what the thread takes with it.
+    /// The stack is too small for the closure and a context.
     StackTooSmall,
     /// There is no core of that number.
     NoSuchCore,
     /// The thread has ended.
     Ended,
-    /// A thread cannot wait for its own end.
+    /// A thread cannot join itself.
     Deadlock,
-    /// The time was over.
+    /// The wait timed out.
     TimedOut,
-    /// The core cannot promise the budget.
+    /// The admission test rejects the budget.
     Overload,
 }
 

@@ -1,23 +1,26 @@
-//! Threads as others know them.
+//! Handles of threads.
 
-use super::{Error, Priority, Thread};
+use super::Thread;
+use super::error::Error;
 use crate::kernel::Kernel;
+use crate::kernel::irq_mask::without_irqs;
 use crate::options;
-use crate::time::Instant;
-use crate::wait::PI_CHAIN_LOCK;
+use crate::time::instant::Instant;
+use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_list::Linked;
+use core_sched::Priority;
 
-/// Some thread was waited for. In an image without such a wait nothing sets it, so that the linker
-/// knows its value, and threads end without a look for who waits.
+/// Some thread was joined. In an image without joins no code sets this, so that the linker knows its value
+/// and the exit of a thread does not look for joiners.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// A thread that was spawned, whether it has ended or not.
+/// Reference to a spawned thread, whether it has ended or not.
 ///
-/// Its storage may hold another thread by now: an operation on a thread that has ended changes
-/// nothing and says [`Error::Ended`]. With several cores, an unpark that crosses the thread's end on
-/// another core comes to the next thread of its storage, whose first park then returns at once.
+/// The storage can hold another thread after the end: an operation on a thread that has ended has no effect
+/// and returns [`Error::Ended`]. With several cores, an unpark that races with the end of the thread on
+/// another core can reach the next thread of the storage; the first park of that thread then returns at once.
 ///
 /// ```no_run
 /// use tenon_thread::thread::{self, Error, Priority, Storage};
@@ -33,21 +36,21 @@ static JOINED: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Copy)]
 pub struct Handle {
     thread: &'static Thread,
-    number: u64,
+    id: u64,
 }
 
 impl Handle {
-    /// Of a thread that has not ended, for who has interrupts masked.
+    /// The handle of a thread that has not ended; interrupts are masked.
     pub(crate) fn of(thread: &'static Thread) -> Self {
-        let number = thread.number();
-        Self { thread, number }
+        let id = thread.id();
+        Self { thread, id }
     }
 
-    /// Calls `action` on the thread, unless it has ended, and lets others run if need be.
+    /// Calls `action` on the thread unless it has ended, then reschedules.
     #[inline(always)]
     fn with<R>(self, action: impl FnOnce(&Kernel, &'static Thread) -> R) -> Result<R, Error> {
         Kernel::with_reschedule(|kernel| {
-            if self.is_there() {
+            if self.is_alive() {
                 Ok(action(kernel, self.thread))
             } else {
                 Err(Error::Ended)
@@ -55,14 +58,14 @@ impl Handle {
         })
     }
 
-    /// The same in `PI_CHAIN_LOCK`, where it does not end meanwhile.
+    /// [`with`](Handle::with) under `PI_CHAIN_LOCK`, so that the thread does not end during `action`.
     pub(crate) fn with_pi_chain_locked<R>(
         self,
         action: impl FnOnce(&Kernel, &'static Thread) -> R,
     ) -> Result<R, Error> {
         Kernel::with_reschedule(|kernel| {
             PI_CHAIN_LOCK.locked(|| {
-                if self.thread.number() == self.number {
+                if self.thread.id() == self.id {
                     Ok(action(kernel, self.thread))
                 } else {
                     Err(Error::Ended)
@@ -71,21 +74,21 @@ impl Handle {
         })
     }
 
-    /// [`has_ended`](Handle::has_ended), the other way round, for who has interrupts masked.
+    /// Whether it has not ended; interrupts are masked.
     #[inline(always)]
-    fn is_there(self) -> bool {
+    fn is_alive(self) -> bool {
         if options::cores() > 1 {
-            return PI_CHAIN_LOCK.locked(|| self.thread.number() == self.number);
+            return PI_CHAIN_LOCK.locked(|| self.thread.id() == self.id);
         }
-        self.thread.number() == self.number
+        self.thread.id() == self.id
     }
 
     /// Whether it has ended.
     pub fn has_ended(self) -> bool {
-        Kernel::without_irqs(|| !self.is_there())
+        without_irqs(|| !self.is_alive())
     }
 
-    /// As [`Thread::unpark`]. Also from an interrupt handler.
+    /// As [`Thread::unpark`]. Also callable from an interrupt handler.
     #[inline(always)]
     pub fn unpark(self) -> Result<(), Error> {
         self.with(|kernel, thread| thread.unpark_in(kernel))
@@ -96,17 +99,17 @@ impl Handle {
         self.with_pi_chain_locked(|kernel, thread| thread.set_base_priority(kernel, priority))
     }
 
-    /// Its own priority.
+    /// Its base priority.
     pub fn priority(self) -> Result<Priority, Error> {
-        self.with_pi_chain_locked(|_, thread| thread.own())
+        self.with_pi_chain_locked(|_, thread| thread.base_priority())
     }
 
-    /// Waits until it has ended; then its storage may be used again.
+    /// Waits until it has ended and its storage is free.
     pub fn join(self) -> Result<(), Error> {
         self.join_slow(None)
     }
 
-    /// Waits until it has ended, at the latest until `deadline`.
+    /// As [`join`](Handle::join), at the latest until `deadline`.
     pub fn join_until(self, deadline: Instant) -> Result<(), Error> {
         self.join_slow(Some(deadline))
     }
@@ -114,14 +117,14 @@ impl Handle {
     fn join_slow(self, deadline: Option<Instant>) -> Result<(), Error> {
         let outcome = self.thread.joiners().waiting(|_, waiting| {
             JOINED.store(true, Ordering::Relaxed);
-            if waiting.current().is(&self.thread) && self.thread.number() == self.number {
+            if waiting.current().is(&self.thread) && self.thread.id() == self.id {
                 return Err(Error::Deadlock);
             }
-            if self.thread.number() != self.number {
+            if self.thread.id() != self.id {
                 return Ok(());
             }
-            let turn = waiting.wait(|joiners| joiners, deadline);
-            turn.map_err(|_| Error::TimedOut)
+            let woken = waiting.wait(|joiners| joiners, deadline);
+            woken.map_err(|_| Error::TimedOut)
         });
         if options::cores() > 1 && outcome.is_ok() {
             self.wait_for_storage();
@@ -129,7 +132,7 @@ impl Handle {
         outcome
     }
 
-    /// Waits the moment that another core takes to leave the stack of the thread that ended.
+    /// Spins until another core has switched away from the stack of the thread that ended.
     fn wait_for_storage(self) {
         while self.thread.is_exiting() {
             core::hint::spin_loop();
@@ -139,29 +142,27 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "thread number {}", self.number)
+        write!(f, "thread number {}", self.id)
     }
 }
 
 impl Thread {
-    /// A handle of it, for who outlives it. It has not ended: it is the current one, or somebody
-    /// sees to that.
+    /// Its handle. It has not ended: it is the current thread, or the caller prevents its end.
     pub fn handle(&'static self) -> Handle {
-        Kernel::without_irqs(|| PI_CHAIN_LOCK.locked(|| Handle::of(self)))
+        without_irqs(|| PI_CHAIN_LOCK.locked(|| Handle::of(self)))
     }
 
-    /// Wakes who waits for its end, in the gate of their queue.
+    /// Wakes the threads that joined it; the caller holds the lock of their queue.
     #[inline(always)]
     pub(super) fn wake_joiners(&self, kernel: &Kernel) {
-        let joiners = self.joiners().inside(kernel);
+        let joiners = self.joiners.state(kernel);
         if JOINED.load(Ordering::Relaxed) {
             while joiners.wake_in(kernel).is_some() {}
         }
     }
 
-    /// It has ended, and its storage is not free yet.
+    /// Whether it has ended but its storage is not free yet.
     fn is_exiting(&self) -> bool {
-        Kernel::without_irqs(|| PI_CHAIN_LOCK.locked(|| self.number() == 0))
-            && self.smp().is_claimed()
+        without_irqs(|| PI_CHAIN_LOCK.locked(|| self.id() == 0)) && self.smp.is_claimed()
     }
 }

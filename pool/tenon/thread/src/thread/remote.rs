@@ -1,22 +1,13 @@
-//! Threads whose work is done elsewhere, as long as they have the core.
+//! Threads with work that runs elsewhere while they run.
 
-use super::Thread;
+use super::{RemoteWork, Thread};
 use crate::kernel::Kernel;
 use hw_arch::cpu;
 
-/// What works elsewhere for a thread. Both are called with interrupts masked, and wake nobody.
-pub trait RemoteWork: Sync {
-    /// The thread loses the core: nothing is to be done for it.
-    fn suspend(&self);
-
-    /// It has the core again.
-    fn resume(&self);
-}
-
-/// Has `remote` work for the current thread, which keeps its priority and its turns: it is ready, and
-/// idles. `begin` starts it; then `ends` is asked at each interrupt whether it is over, and what came
-/// of it. Both are called with interrupts masked. Only with TENON_THREAD_REMOTE the work stops while
-/// others have the core.
+/// Runs `remote` on behalf of the current thread, which stays ready at its priority, is sliced as before,
+/// and idles. `begin` starts the work; `ends` is called after each interrupt and returns the result once
+/// the work is complete. Both are called with interrupts masked. The work is suspended while other threads
+/// run only in images with TENON_THREAD_REMOTE.
 pub fn run_remotely<R, E>(
     remote: &'static dyn RemoteWork,
     begin: impl FnOnce() -> Result<(), E>,
@@ -32,7 +23,8 @@ pub fn run_remotely<R, E>(
             let end = ends();
             match end {
                 Some(_) => kernel.current().remote.set(None),
-                // Whatever comes is taken when interrupts are unmasked, and others may run then.
+                // A pending interrupt ends WFI and is taken when interrupts are unmasked; other threads can
+                // run then.
                 None => cpu::wait_for_interrupt(),
             }
             end
@@ -44,7 +36,7 @@ pub fn run_remotely<R, E>(
 }
 
 impl Thread {
-    /// It loses the core.
+    /// Suspends its remote work, if any, as it is descheduled.
     #[inline(always)]
     pub(crate) fn suspend_remote_work(&self) {
         if let Some(remote) = self.remote.get() {
@@ -52,7 +44,7 @@ impl Thread {
         }
     }
 
-    /// It has the core.
+    /// Resumes its remote work, if any, as it is dispatched.
     #[inline(always)]
     pub(crate) fn resume_remote_work(&self) {
         if let Some(remote) = self.remote.get() {

@@ -1,102 +1,22 @@
-//! Memory for threads, made at build time.
+//! Static storage for threads.
 //!
-//! | | below its stack | takes |
+//! | type | below its stack | size |
 //! |---|---|---|
-//! | [`Storage`] | a page that is not mapped: an overflow is reported with the thread's name | whole pages, one of them the guard |
-//! | [`Packed`] | whatever the linker put there | its stack and some 200 bytes |
+//! | [`Storage`] | a guard page: an overflow is reported with the thread's name | whole pages, one of them the guard page |
+//! | [`Packed`] | whatever the linker places there | the stack and some 200 bytes |
 
-use super::{Block, Error, Handle, Priority, Thread, above_idle};
+use super::Thread;
+use super::entry::note_thread;
+use super::error::Error;
+use super::handle::Handle;
+use super::priority::above_idle;
+use super::stack::{GuardPage, StackBytes};
 use crate::kernel::Kernel;
-use crate::sites;
-use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
+use core_sched::Priority;
 use tenon_map::PAGE;
 
-/// Where a thread's stack is.
-#[derive(Clone, Copy, Debug)]
-pub struct StackLayout {
-    /// Its first byte, a multiple of 16.
-    pub start: *mut u8,
-    /// Its bytes, a multiple of 16.
-    pub size: usize,
-    /// It begins with a page, and the page below it is for nothing else: an access to that is a
-    /// fault, by which an overflow is known.
-    pub guarded: bool,
-}
-
-/// Bytes that only their thread touches.
-#[repr(C, align(16))]
-struct Bytes<const SIZE: usize>(UnsafeCell<[MaybeUninit<u8>; SIZE]>);
-
-// SAFETY: a stack is touched by its thread alone, and by `prepare` while there is none.
-unsafe impl<const SIZE: usize> Sync for Bytes<SIZE> {}
-
-impl<const SIZE: usize> Bytes<SIZE> {
-    const fn new() -> Self {
-        const { assert!(SIZE.is_multiple_of(16), "a stack is a multiple of 16 bytes") };
-        Self(UnsafeCell::new([MaybeUninit::uninit(); SIZE]))
-    }
-
-    fn ground(&'static self, guarded: bool) -> StackLayout {
-        StackLayout {
-            start: self.0.get().cast(),
-            size: SIZE,
-            guarded,
-        }
-    }
-}
-
-/// A page below a stack.
-#[repr(C, align(4096))]
-struct Guard([MaybeUninit<u8>; PAGE]);
-
-impl Guard {
-    const NEW: Self = Self([MaybeUninit::uninit(); PAGE]);
-}
-
-/// A stack over a page that is taken out of the address space.
-#[repr(C, align(4096))]
-pub struct Stack<const SIZE: usize> {
-    guard: Guard,
-    bytes: Bytes<SIZE>,
-}
-
-impl<const SIZE: usize> Stack<SIZE> {
-    /// Where its end lies from its start on.
-    pub const END: usize = PAGE + SIZE;
-
-    /// A stack that nobody uses.
-    pub const fn new() -> Self {
-        Self {
-            guard: Guard::NEW,
-            bytes: Bytes::new(),
-        }
-    }
-
-    /// Makes a thread of `block` on it, to be woken.
-    pub(crate) fn prepare<F: FnOnce() + Send + 'static>(
-        &'static self,
-        block: &'static Block,
-        kernel: &Kernel,
-        name: &'static str,
-        priority: Priority,
-        body: F,
-    ) -> Result<&'static Thread, Error> {
-        sites::note_thread::<F, SIZE>();
-        let ground = self.bytes.ground(true);
-        // SAFETY: `boot` gives each stack to one block.
-        unsafe { block.0.prepare(kernel, ground, name, priority, body) }
-    }
-}
-
-impl<const SIZE: usize> Default for Stack<SIZE> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The stack and control block of one thread, for hundreds of small ones: nothing catches an
-/// overflow, which is another thread's damage.
+/// The stack and control block of one thread without a guard page, for hundreds of small threads. An
+/// overflow is not detected and corrupts other data.
 ///
 /// ```no_run
 /// use tenon_thread::thread::{Packed, Priority};
@@ -110,7 +30,7 @@ impl<const SIZE: usize> Default for Stack<SIZE> {
 /// ```
 #[repr(C)]
 pub struct Packed<const STACK: usize> {
-    stack: Bytes<STACK>,
+    stack: StackBytes<STACK>,
     thread: Thread,
 }
 
@@ -118,12 +38,12 @@ impl<const STACK: usize> Packed<STACK> {
     /// Storage without a thread.
     pub const fn new() -> Self {
         Self {
-            stack: Bytes::new(),
+            stack: StackBytes::new(),
             thread: Thread::new(),
         }
     }
 
-    /// Whether there is no thread in it: none has begun, or it has ended.
+    /// Whether there is no thread in it: none has started, or it has ended.
     pub fn is_free(&self) -> bool {
         Kernel::with_irqs_masked(|_| self.thread.has_ended())
     }
@@ -163,7 +83,7 @@ impl<const STACK: usize> Packed<STACK> {
             }
             let thread = self.prepare(guarded, kernel, name, above_idle(priority), body)?;
             if let Some(core) = core {
-                thread.smp.settle(core, true);
+                thread.smp.init(core, true);
             }
             let handle = Handle::of(thread);
             thread.wake(kernel);
@@ -171,7 +91,7 @@ impl<const STACK: usize> Packed<STACK> {
         })
     }
 
-    /// Everything but the waking.
+    /// Spawns a thread without waking it.
     pub(crate) fn prepare<F: FnOnce() + Send + 'static>(
         &'static self,
         guarded: bool,
@@ -180,10 +100,10 @@ impl<const STACK: usize> Packed<STACK> {
         priority: Priority,
         body: F,
     ) -> Result<&'static Thread, Error> {
-        sites::note_thread::<F, STACK>();
-        let ground = self.stack.ground(guarded);
-        // SAFETY: the stack lives as long as the thread beside it, whose alone it is.
-        unsafe { self.thread.prepare(kernel, ground, name, priority, body) }
+        note_thread::<F, STACK>();
+        let layout = self.stack.layout(guarded);
+        // SAFETY: the stack is static and aligned, and belongs to the control block beside it alone.
+        unsafe { self.thread.prepare(kernel, layout, name, priority, body) }
     }
 }
 
@@ -193,7 +113,7 @@ impl<const STACK: usize> Default for Packed<STACK> {
     }
 }
 
-/// The stack and control block of one thread, over a guard page.
+/// The stack and control block of one thread, above a guard page.
 ///
 /// ```no_run
 /// use tenon_thread::thread::{Priority, Storage};
@@ -205,7 +125,7 @@ impl<const STACK: usize> Default for Packed<STACK> {
 /// ```
 #[repr(C, align(4096))]
 pub struct Storage<const STACK: usize> {
-    guard: Guard,
+    guard: GuardPage,
     packed: Packed<STACK>,
 }
 
@@ -213,21 +133,21 @@ impl<const STACK: usize> Storage<STACK> {
     /// Storage without a thread.
     pub const fn new() -> Self {
         Self {
-            guard: Guard::NEW,
+            guard: GuardPage::NEW,
             packed: Packed::new(),
         }
     }
 
-    /// Whether there is no thread in it: none has begun, or it has ended.
+    /// Whether there is no thread in it: none has started, or it has ended.
     pub fn is_free(&self) -> bool {
         self.packed.is_free()
     }
 
-    /// Makes a thread that runs `body` and ends with it; if it is more urgent than the current one,
-    /// it runs before this returns. Priority 0 is the idle thread's: it counts as 1.
+    /// Creates a thread that runs `body` and ends when that returns. If it is more urgent than the current
+    /// thread, it runs before this returns. Priority 0 is reserved for the idle thread and counts as 1.
     ///
-    /// With several cores it is free: it runs on any of them, and of all free threads that are ready
-    /// the most urgent run.
+    /// With several cores the thread is not pinned: the most urgent ready threads that are not pinned run
+    /// on the available cores.
     pub fn spawn<F: FnOnce() + Send + 'static>(
         &'static self,
         name: &'static str,
@@ -237,7 +157,7 @@ impl<const STACK: usize> Storage<STACK> {
         self.packed.spawn_over(true, None, name, priority, body)
     }
 
-    /// As [`spawn`](Storage::spawn), for a thread that stays on the core of that number, from 0 on.
+    /// As [`spawn`](Storage::spawn), for a thread that is pinned to the core of that number, from 0 on.
     pub fn spawn_on<F: FnOnce() + Send + 'static>(
         &'static self,
         core: usize,
@@ -249,7 +169,7 @@ impl<const STACK: usize> Storage<STACK> {
             .spawn_over(true, Some(core), name, priority, body)
     }
 
-    /// Everything but the waking.
+    /// Spawns a thread without waking it.
     pub(crate) fn prepare<F: FnOnce() + Send + 'static>(
         &'static self,
         kernel: &Kernel,
@@ -267,7 +187,4 @@ impl<const STACK: usize> Default for Storage<STACK> {
     }
 }
 
-const _: () = {
-    assert!(core::mem::offset_of!(Storage<1024>, packed) == PAGE);
-    assert!(core::mem::offset_of!(Stack<1024>, bytes) == PAGE);
-};
+const _: () = assert!(core::mem::offset_of!(Storage<1024>, packed) == PAGE);

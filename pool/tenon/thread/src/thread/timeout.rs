@@ -1,36 +1,37 @@
-//! The end of a wait in a queue out of turn: its time is over, or somebody cuts it short.
+//! End of a wait by a timeout or an interruption.
 
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
 use crate::options;
-use crate::wait::{PI_CHAIN_LOCK, pi_used};
+use crate::wait::object_lock::PI_CHAIN_LOCK;
+use crate::wait::ownership::pi_used;
 
 impl Thread {
-    /// Its timer expired: makes it ready, out of turn if it waits for its turn.
+    /// Ends its wait when its timer expires, and removes it from the queue it waits in.
     #[inline(always)]
     pub(crate) fn expire_wait(&'static self, kernel: &Kernel) {
         if options::cores() == 1 || self.wait_reason.get() != Wait::Queue {
             self.leave_queue(kernel);
         } else if !self.leave_queue_locked(kernel) {
-            // Another core has given it its turn, and it is about to hear of that.
+            // Another core has woken it, and its request is on the way to this core.
             return;
         }
         self.wake_local(kernel);
     }
 
-    /// Leaves the queue it waits in, whosever that is, unless it was taken out of it before.
+    /// [`leave_queue`](Thread::leave_queue) under the lock that protects its queue.
     fn leave_queue_locked(&'static self, kernel: &Kernel) -> bool {
         let leave = || self.leave_queue(kernel);
-        match self.gate.get() {
-            Some(gate) if self.requeues.get() => {
-                PI_CHAIN_LOCK.locked(|| self.blocked_on.get().is_none() && gate.locked(leave))
+        match self.queue_lock.get() {
+            Some(lock) if self.requeues.get() => {
+                PI_CHAIN_LOCK.locked(|| self.blocked_on.get().is_none() && lock.locked(leave))
             }
-            Some(gate) => gate.locked(leave),
+            Some(lock) => lock.locked(leave),
             None => PI_CHAIN_LOCK.locked(leave),
         }
     }
 
-    /// Leaves the queue it waits in out of turn; returns whether it was in one.
+    /// Removes it from the queue it waits in. Returns whether it was in one.
     #[inline(always)]
     fn leave_queue(&'static self, kernel: &Kernel) -> bool {
         let Some(queue) = self.queue.get() else {
@@ -48,7 +49,7 @@ impl Thread {
         true
     }
 
-    /// Whether its wait in a queue, no mutex's, ended out of turn; asked once, by itself.
+    /// Whether its wait in a queue, other than that of a mutex, timed out. Reading clears the flag.
     #[inline(always)]
     pub(crate) fn take_wait_timed_out(&self) -> bool {
         self.wait_timed_out.replace(false)

@@ -1,30 +1,31 @@
-//! The condition variable that guards and other languages' interfaces are made of.
+//! Condition variable without data.
 
-use super::mutex::{Acquired, MutexError, RawMutex};
-use super::{Guarded, PI_CHAIN_LOCK, WaitQueue};
+use super::object_lock::PI_CHAIN_LOCK;
+use super::{Acquired, Guarded, MutexError, RawMutex, WaitQueue};
 use crate::kernel::Kernel;
-use crate::time::Instant;
+use crate::time::instant::Instant;
 use core::cell::Cell;
 use core_trace::Event;
 
 struct State {
     waiters: WaitQueue,
-    /// Whose owners wait; meaningless while nobody does.
+    /// The mutex of the waiters; meaningless while there are none.
     mutex: Cell<Option<&'static RawMutex>>,
 }
 
-// SAFETY: it is not `Sync`; threads reach it inside a `Guarded`, with interrupts masked.
+// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time accesses
+// with interrupts masked.
 unsafe impl Send for State {}
 
-/// A condition variable without data and guard.
+/// A condition variable without data: the base of guards and of interfaces for other languages.
 ///
-/// Guarantees: who is notified is given the mutex or stands in line for it at that moment, and runs
-/// when it owns it, so that notifying many wakes one at a time. While nobody waits, notifying does
-/// not call the scheduler. Notifying all takes one step for each who waits, with interrupts masked.
+/// Guarantees: a notified thread becomes the owner of the mutex or one of its waiters at once, and runs when
+/// it owns the mutex, so that notifying many threads wakes them one at a time. Without waiters, notifying
+/// does not call the scheduler. Notifying all takes one step per waiter with interrupts masked.
 pub struct RawCondvar(Guarded<State>);
 
 impl RawCondvar {
-    /// A condition variable that nobody waits for.
+    /// A condition variable without waiters.
     pub const fn new() -> Self {
         Self(Guarded::new(State {
             waiters: WaitQueue::new(),
@@ -32,9 +33,9 @@ impl RawCondvar {
         }))
     }
 
-    /// Unlocks `mutex`, the calling thread's, waits to be notified, at the latest until `deadline`,
-    /// and locks it again. Also after [`MutexError::TimedOut`] the calling thread owns it; after any
-    /// other error it does not, [`MutexError::OtherMutex`] aside, which changes nothing.
+    /// Unlocks `mutex`, which the calling thread owns, waits to be notified, at the latest until `deadline`,
+    /// and locks it again. The calling thread owns it also after [`MutexError::TimedOut`]; after any other
+    /// error it does not, except [`MutexError::OtherMutex`], which has no effect.
     pub fn wait(
         &'static self,
         mutex: &'static RawMutex,
@@ -43,8 +44,8 @@ impl RawCondvar {
         self.wait_unless(mutex, deadline, || false)
     }
 
-    /// As [`wait`](Self::wait), but its time counts as over if `over` says so, which is asked with
-    /// interrupts masked: nothing comes between that and the wait.
+    /// As [`wait`](Self::wait), but times out at once if `over` returns true. `over` is called with interrupts
+    /// masked, which stay masked until the wait begins.
     pub fn wait_unless(
         &'static self,
         mutex: &'static RawMutex,
@@ -59,7 +60,7 @@ impl RawCondvar {
         })
     }
 
-    /// Notifies the first who waits. Also from an interrupt handler.
+    /// Notifies the first waiter. Also callable from an interrupt handler.
     #[inline(always)]
     pub fn notify_one(&self) {
         if self.has_waiters() {
@@ -67,7 +68,7 @@ impl RawCondvar {
         }
     }
 
-    /// Notifies all who wait. Also from an interrupt handler.
+    /// Notifies all waiters. Also callable from an interrupt handler.
     #[inline(always)]
     pub fn notify_all(&self) {
         if self.has_waiters() {
@@ -75,7 +76,7 @@ impl RawCondvar {
         }
     }
 
-    /// Whether anybody waits.
+    /// Whether a thread waits.
     #[inline(always)]
     pub fn has_waiters(&self) -> bool {
         self.0.masked(|state, _| !state.waiters.is_empty())
@@ -86,13 +87,13 @@ impl RawCondvar {
         Kernel::with_reschedule(|kernel| self.notify_in(kernel, most));
     }
 
-    pub(crate) fn wait_in(
+    fn wait_in(
         &'static self,
         kernel: &Kernel,
         mutex: &'static RawMutex,
         deadline: Option<Instant>,
     ) -> Result<Acquired, MutexError> {
-        let (state, thread) = (self.0.inside(kernel), kernel.current());
+        let (state, thread) = (self.0.state(kernel), kernel.current());
         let begin = || {
             let others = state.mutex.replace(Some(mutex));
             let uncontended = state.waiters.is_empty();
@@ -108,7 +109,7 @@ impl RawCondvar {
             thread.set_queue_lock(Some(self.0.lock()), true);
             Ok(())
         };
-        // In `PI_CHAIN_LOCK`, nobody notifies between the beginning of the wait and the unlocking.
+        // `PI_CHAIN_LOCK` excludes a notification between the begin of the wait and the unlock.
         PI_CHAIN_LOCK.locked(|| {
             if !mutex.locked(|| mutex.is_owned_by(kernel, thread)) {
                 return Err(MutexError::NotOwner);
@@ -119,10 +120,10 @@ impl RawCondvar {
         })?;
         thread.wait_in_queue(kernel);
         thread.set_queue_lock(None, false);
-        let (wait_timed_out, acquired) = mutex.pi_locked(|| {
-            let wait_timed_out = thread.take_wait_timed_out();
+        let (timed_out, acquired) = mutex.pi_locked(|| {
+            let timed_out = thread.take_wait_timed_out();
             let owned = mutex.is_owned_by(kernel, thread);
-            (wait_timed_out, owned.then(|| mutex.acquired(kernel)))
+            (timed_out, owned.then(|| mutex.acquired(kernel)))
         });
         let acquired = match acquired {
             Some(acquired) => {
@@ -132,18 +133,18 @@ impl RawCondvar {
             None => mutex.lock_in(kernel.this_core(), None)?,
         };
         match acquired {
-            Acquired::Consistent if wait_timed_out => Err(MutexError::TimedOut),
+            Acquired::Consistent if timed_out => Err(MutexError::TimedOut),
             acquired => Ok(acquired),
         }
     }
 
-    pub(crate) fn notify_in(&self, kernel: &Kernel, most: usize) {
-        let state = self.0.inside(kernel);
+    fn notify_in(&self, kernel: &Kernel, most: usize) {
+        let state = self.0.state(kernel);
         for _ in 0..most {
             let notified = PI_CHAIN_LOCK.locked(|| {
                 let first = || Some((state.waiters.pop(kernel)?, state.mutex.get()?));
                 let (thread, mutex) = self.0.lock().locked(first)?;
-                mutex.locked(|| mutex.receive(kernel, thread));
+                mutex.locked(|| mutex.requeue(kernel, thread));
                 Some(())
             });
             if notified.is_none() {

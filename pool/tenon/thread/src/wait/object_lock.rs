@@ -1,16 +1,16 @@
-//! The lock of an object that several cores share.
+//! Lock of an object that several cores share.
 
 use crate::options;
 use core::cell::Cell;
 use core::fmt;
 use core_sync::raw::{RawMutex as _, RawTicketLock, Ticket};
 
-/// A ticket lock in an image for several cores, nothing in one for a single core, where masked
-/// interrupts are enough. It is taken with interrupts masked.
+/// A ticket lock in an image for several cores; nothing in an image for one core, where masked interrupts
+/// exclude all other code. It is acquired with interrupts masked.
 pub(crate) struct ObjectLock(RawTicketLock);
 
-/// What concerns more than one mutex: who lends whom a priority. Taken before the gate of any
-/// object, and by contended mutexes only; nobody is in two objects' gates.
+/// Protects the state of priority inheritance, which spans several mutexes. Only contended mutexes acquire
+/// it, before the lock of any object. No code holds the locks of two objects.
 pub(crate) static PI_CHAIN_LOCK: ObjectLock = ObjectLock::new();
 
 impl ObjectLock {
@@ -18,7 +18,7 @@ impl ObjectLock {
         Self(RawTicketLock::INIT)
     }
 
-    /// Calls `action` while no other core is within.
+    /// Calls `action` with the lock held.
     #[inline(always)]
     pub(crate) fn locked<R>(&self, action: impl FnOnce() -> R) -> R {
         let guard = self.lock();
@@ -27,32 +27,32 @@ impl ObjectLock {
         result
     }
 
-    /// Enters; the returned leaves at its end.
+    /// Acquires the lock until the guard is dropped.
     #[inline(always)]
     pub(crate) fn lock(&self) -> Guard<'_> {
         let guard = Guard {
-            gate: self,
+            lock: self,
             ticket: Cell::new(None),
         };
         guard.reacquire();
         guard
     }
 
-    /// The stay of who entered and [went on](Stay::go_on).
+    /// The guard of a lock that is held because its guard was [leaked](Guard::leak).
     ///
     /// # Safety
     ///
-    /// The caller is within, and this is called once for each stay that went on.
+    /// The lock is held, and this is called once for each leaked guard.
     #[inline(always)]
     pub(crate) unsafe fn adopt_guard(&self) -> Guard<'_> {
         let ticket = if options::cores() > 1 {
-            // SAFETY: the caller's contract.
+            // SAFETY: the lock is held, and its only guard was leaked, so no other guard has the ticket.
             Some(unsafe { self.0.ticket() })
         } else {
             None
         };
         Guard {
-            gate: self,
+            lock: self,
             ticket: Cell::new(ticket),
         }
     }
@@ -66,47 +66,47 @@ impl Default for ObjectLock {
 
 impl fmt::Debug for ObjectLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Gate")
+        f.write_str("ObjectLock")
     }
 }
 
-/// A stay within a [`ObjectLock`].
+/// Guard of an [`ObjectLock`].
 pub(crate) struct Guard<'a> {
-    gate: &'a ObjectLock,
-    /// None while it is suspended, and in an image for one core.
+    lock: &'a ObjectLock,
+    /// None while the lock is released, and in an image for one core.
     ticket: Cell<Option<Ticket>>,
 }
 
 impl<'a> Guard<'a> {
-    /// The gate one is within.
+    /// Its lock.
     #[inline(always)]
     pub(crate) fn object_lock(&self) -> &'a ObjectLock {
-        self.gate
+        self.lock
     }
 
-    /// Stays within, to be taken up by [`ObjectLock::guard`]: so that what goes out of line need not be
-    /// handed the stay.
+    /// Keeps the lock held, for [`ObjectLock::adopt_guard`]: an out-of-line function need not be passed the
+    /// guard.
     #[inline(always)]
     pub(crate) fn leak(self) {
         core::mem::forget(self);
     }
 
-    /// Leaves until [`resume`](Stay::resume).
+    /// Releases the lock until [`reacquire`](Guard::reacquire).
     #[inline(always)]
     pub(crate) fn release(&self) {
         if options::cores() > 1
             && let Some(ticket) = self.ticket.take()
         {
-            // SAFETY: this stay took the ticket.
-            unsafe { self.gate.0.unlock(ticket) };
+            // SAFETY: this guard acquired the ticket, and has not released it since.
+            unsafe { self.lock.0.unlock(ticket) };
         }
     }
 
-    /// Enters again.
+    /// Acquires the lock again.
     #[inline(always)]
     pub(crate) fn reacquire(&self) {
         if options::cores() > 1 {
-            self.ticket.set(Some(self.gate.0.lock()));
+            self.ticket.set(Some(self.lock.0.lock()));
         }
     }
 }

@@ -1,0 +1,130 @@
+//! Servers: a budget per period for a thread, whatever the other threads do.
+//!
+//! A thread with a [`Server`] runs for its budget in each period, at a priority that follows from the
+//! period: the shorter, the more urgent. When its budget is depleted it continues in the background, at
+//! priority 1, where servers share the remaining time fairly. A thread that needs no guarantee has a server
+//! [without budget](Server::background).
+//!
+//! A budget ends by a timer that is armed when a switch dispatches a thread with a server. Without
+//! [`options::servers`] the image contains nothing of this, and no server can be attached. The policy is
+//! [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons.
+
+pub use super::Server;
+
+use super::Thread;
+use super::current::PreemptionLock;
+use super::error::Error;
+use super::handle::Handle;
+use crate::kernel::Kernel;
+use crate::kernel::irq_mask::without_irqs;
+use crate::options;
+use crate::time::instant::nanoseconds;
+use core::time::Duration;
+use core_list::Linked;
+use core_sched::{OnDepletion, Priority, Reservation};
+
+impl Server {
+    /// A server with `budget` in each `period` of at most 68 s.
+    pub const fn new(budget: Duration, period: Duration) -> Self {
+        Self::with(Some((budget, period)))
+    }
+
+    /// A server without budget: its thread has a fair share of the remaining time.
+    pub const fn background() -> Self {
+        Self::with(None)
+    }
+
+    /// Attaches this server to a thread and starts its first period. From here on the server determines the
+    /// thread's priority.
+    ///
+    /// Fails with [`Error::Overload`] if the admission test rejects the budget beside those of the other
+    /// servers. The test does not count interrupts and threads above the servers.
+    pub fn attach(&'static self, handle: Handle) -> Result<(), Error> {
+        if !options::servers() {
+            return Err(Error::Overload);
+        }
+        // Excludes other calls of `attach` without masking interrupts for its whole length.
+        let _alone = PreemptionLock::new();
+        let reservation = self.reservation()?;
+        // SAFETY: this thread holds a preemption lock, and reads only which servers are attached.
+        let servers = unsafe { Kernel::servers() };
+        if reservation.is_some_and(|own| !servers.admits(own)) {
+            return Err(Error::Overload);
+        }
+        handle.with_pi_chain_locked(|kernel, thread| {
+            if self.thread.get().is_some() || thread.server.get().is_some() {
+                return Err(Error::InUse);
+            }
+            let now = kernel.clock().ticks();
+            kernel.update_budgets();
+            servers.attach(self, reservation, now);
+            self.thread.set(Some(thread));
+            self.before.set(thread.base_priority());
+            thread.server.set(Some(self));
+            thread.time_slice.enable(false);
+            if reservation.is_none() {
+                kernel.set_server_priority(self, false);
+            }
+            Ok(())
+        })??;
+        for (server, rank) in servers.ranks() {
+            let number = options::server_priority() + rank;
+            server.foreground.set(Priority::new(number as u8));
+            Kernel::with_reschedule(|kernel| {
+                if !server.is_in_background() {
+                    kernel.set_server_priority(server, true);
+                }
+                kernel.switch_server(kernel.current());
+            });
+        }
+        Ok(())
+    }
+
+    /// Changes the reservation for the next [`attach`](Server::attach): budget and period, or none. Returns
+    /// false, without effect, while the server is attached.
+    pub fn set_reservation(&self, share: Option<(Duration, Duration)>) -> bool {
+        without_irqs(|| {
+            let free = self.thread.get().is_none();
+            if free {
+                self.share.set(share);
+            }
+            free
+        })
+    }
+
+    /// Whether it is attached to this thread.
+    pub fn is_attached_to(&self, thread: Handle) -> bool {
+        let own = |thread: &'static Thread| self.thread.get().is_some_and(|own| own.is(&thread));
+        thread
+            .with_pi_chain_locked(|_, thread| own(thread))
+            .unwrap_or(false)
+    }
+
+    /// Detaches the server from its thread, if any, which gets its former priority back.
+    pub fn detach(&'static self) {
+        Kernel::with_reschedule(|kernel| {
+            if let Some(thread) = self.thread.get() {
+                kernel.update_budgets();
+                kernel.detach_server(thread);
+                thread.set_base_priority(kernel, self.before.get());
+                kernel.switch_server(kernel.current());
+            }
+        });
+    }
+
+    /// Its reservation in ticks. An error if the values are invalid or no priority is left.
+    fn reservation(&self) -> Result<Option<Reservation>, Error> {
+        let Some((budget, period)) = self.share.get() else {
+            return Ok(None);
+        };
+        let frequency = Kernel::local_clock().frequency();
+        let [budget, period] = [budget, period].map(|time| frequency.ticks(nanoseconds(time)));
+        let reservation = Reservation::new(budget, period, OnDepletion::Background);
+        // SAFETY: `attach` holds a preemption lock, and only the attached servers are read.
+        let servers = unsafe { Kernel::servers() };
+        let ranks = servers.ranks().last().map_or(0, |(_, rank)| rank + 1);
+        let levels = usize::from(Priority::HIGHEST.number()) - options::server_priority();
+        let reservation = reservation.filter(|_| ranks <= levels);
+        reservation.map(Some).ok_or(Error::Overload)
+    }
+}

@@ -1,0 +1,52 @@
+//! Masked access to an object: no blocking, no wake-up.
+
+use super::Guarded;
+use crate::kernel::Kernel;
+use crate::kernel::irq_mask::without_irqs;
+use crate::options;
+use crate::thread::Thread;
+use core::marker::PhantomData;
+use core_trace::Event;
+
+/// Token: interrupts of this core are masked while it lives. It cannot leave the core.
+pub struct Masked(PhantomData<*const ()>);
+
+impl Masked {
+    pub(super) const NOW: Self = Self(PhantomData);
+
+    /// This core's kernel. Fast paths do not call this, and so do not load it.
+    #[inline(always)]
+    pub(crate) fn kernel(&self) -> &'static Kernel {
+        // SAFETY: the token is made in a thread or a handler, which exist only after `boot`, and interrupts
+        // are masked while it lives.
+        unsafe { Kernel::this() }
+    }
+
+    /// Records an event about an object in the trace.
+    #[inline(always)]
+    pub(crate) fn record<T>(&self, event: Event, object: &T) {
+        if options::trace() {
+            self.kernel().record(event, object);
+        }
+    }
+
+    /// The current thread, or the one that a handler interrupted.
+    #[inline(always)]
+    pub fn current(&self) -> &'static Thread {
+        self.kernel().current()
+    }
+}
+
+impl<T> Guarded<T> {
+    /// The state, for a caller that has entered the object; `kernel` shows that interrupts are masked.
+    #[inline(always)]
+    pub(crate) fn state<'a>(&'a self, _kernel: &Kernel) -> &'a T {
+        &self.state
+    }
+
+    /// Enters the object for an `action` that neither wakes threads nor blocks.
+    #[inline(always)]
+    pub fn masked<R>(&self, action: impl FnOnce(&T, &Masked) -> R) -> R {
+        without_irqs(|| self.lock.locked(|| action(&self.state, &Masked::NOW)))
+    }
+}

@@ -1,0 +1,133 @@
+//! Operations of wait queues.
+
+use super::access::Waking;
+use super::object_lock::Guard;
+use super::{WaitQueue, WaitValue};
+use crate::kernel::Kernel;
+use crate::kernel::assertions;
+use crate::thread::Thread;
+use crate::time::instant::Instant;
+use core_sched::Priority;
+
+/// The wait timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedOut;
+
+impl WaitQueue {
+    /// Whether no thread waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Blocks the current thread in this queue, and releases the object's lock meanwhile.
+    #[inline(always)]
+    pub(crate) fn wait_in(
+        &'static self,
+        kernel: &Kernel,
+        deadline: Option<Instant>,
+        guard: &Guard<'static>,
+    ) -> Result<(), TimedOut> {
+        let thread = kernel.current();
+        if !kernel.limit_wait(thread, deadline) {
+            return Err(TimedOut);
+        }
+        // It leaves the run queue first, as it can be in one list at a time.
+        kernel.scheduler.block(thread);
+        self.enqueue(thread);
+        thread.set_queue_lock(Some(guard.object_lock()), false);
+        guard.release();
+        thread.wait_in_queue(kernel);
+        guard.reacquire();
+        thread.set_queue_lock(None, false);
+        if thread.take_wait_timed_out() {
+            return Err(TimedOut);
+        }
+        Ok(())
+    }
+
+    /// Wakes the first thread and returns it.
+    #[inline(always)]
+    pub fn wake(&self, waking: &Waking) -> Option<&'static Thread> {
+        self.wake_in(waking.kernel())
+    }
+
+    /// Wakes the first thread with this value. Returns whether there was one.
+    #[inline(always)]
+    pub fn wake_with_value(&self, waking: &Waking, value: WaitValue) -> bool {
+        let woken = self.wake(waking);
+        woken
+            .inspect(|thread| thread.wait_value().set(value))
+            .is_some()
+    }
+
+    /// Calls `answer` with the value of each thread, the most urgent first, and wakes the thread with the
+    /// value that `answer` returns, if any.
+    pub fn wake_each(
+        &self,
+        waking: &Waking,
+        mut answer: impl FnMut(WaitValue) -> Option<WaitValue>,
+    ) {
+        let mut next = self.0.first();
+        while let Some(thread) = next {
+            // Read before the thread moves to the run queue, by the same link.
+            next = self.0.after(thread);
+            if let Some(value) = answer(thread.wait_value().get()) {
+                thread.wait_value().set(value);
+                self.0.remove(thread);
+                Self::end_wait(waking.kernel(), thread);
+                thread.wake(waking.kernel());
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn wake_in(&self, kernel: &Kernel) -> Option<&'static Thread> {
+        let thread = self.pop(kernel)?;
+        thread.wake(kernel);
+        Some(thread)
+    }
+
+    /// Removes the first thread and ends its wait without making it ready.
+    #[inline(always)]
+    pub(crate) fn pop(&self, kernel: &Kernel) -> Option<&'static Thread> {
+        let thread = self.0.pop()?;
+        Self::end_wait(kernel, thread);
+        Some(thread)
+    }
+
+    #[inline(always)]
+    fn end_wait(kernel: &Kernel, thread: &'static Thread) {
+        thread.queue().set(None);
+        // Otherwise its home core cancels the timer when it handles the request.
+        if kernel.is_home_core_of(thread) {
+            kernel.cancel_timer(thread.timer());
+        }
+    }
+
+    /// Adds a thread that is in no list.
+    #[inline(always)]
+    pub(crate) fn enqueue(&'static self, thread: &'static Thread) {
+        thread.queue().set(Some(self));
+        self.join(thread);
+    }
+
+    /// The priority of the first thread; the lowest if the queue is empty.
+    pub fn priority(&self) -> Priority {
+        let first = self.0.first();
+        first.map_or(Priority::LOWEST, Thread::effective_priority)
+    }
+
+    /// Inserts a thread by its priority.
+    pub(crate) fn join(&self, thread: &'static Thread) {
+        assertions::check_unlinked(thread);
+        self.0.insert(thread, |one, other| {
+            one.effective_priority() > other.effective_priority()
+        });
+    }
+
+    /// Removes a thread.
+    pub(crate) fn leave(&self, thread: &'static Thread) {
+        self.0.remove(thread);
+    }
+}
