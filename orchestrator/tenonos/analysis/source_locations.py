@@ -27,7 +27,9 @@ SCOPES = {
 }
 """Tags of debug entries that contain functions."""
 
-_INSIDE = re.compile(r"core::|tenon_thread::(?!(?:thread(?:::entry)?|time(?:::sleep)?)::\w+(?:<|$))")
+_INSIDE = re.compile(
+    r"core::|tenon_thread::(?!(?:thread(?:::entry)?|time(?:::sleep)?)::\w+(?:<|$))"
+)
 """Functions not to be shown: Rust's own and the kernel's inner ones."""
 
 _LINKS = ("DW_AT_abstract_origin", "DW_AT_specification")
