@@ -92,7 +92,7 @@ impl SystemRegister {
 #[cfg(test)]
 mod tests {
     use super::{SystemRegister, TrapResponse};
-    use mortise_authority::{Access, Answer, Authority, TABLE};
+    use mortise_sysregs::{Access, Answer, Owner, TABLE};
 
     fn response(fields: [u16; 5], write: bool) -> TrapResponse {
         let [op0, op1, crn, crm, op2] = fields;
@@ -109,7 +109,7 @@ mod tests {
     fn responses_follow_the_authority_table() {
         for row in TABLE {
             for (authority, alone) in [(row.alone, true), (row.shared, false)] {
-                let Authority::Trap(answer) = authority else {
+                let Owner::Trap(answer) = authority else {
                     continue;
                 };
                 let expected = |write| match answer {

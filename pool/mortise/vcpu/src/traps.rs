@@ -24,7 +24,7 @@
 //! On a GICv2 there are no `ICC_` registers: the CPU interface is a page of registers mapped into the
 //! VM, and all interrupts reach EL1 (`HCR_EL2.FMO` = `IMO` = 0).
 //!
-//! `mortise_authority::TABLE` lists the registers one by one. This crate is tested against it, and a
+//! `mortise_sysregs::TABLE` lists the registers one by one. This crate is tested against it, and a
 //! guest tries each row on a machine (`hostile`, `registers/authority`).
 //!
 //! *Own*: the hardware register, which no other VM uses because the vCPU is pinned.

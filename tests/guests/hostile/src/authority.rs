@@ -7,7 +7,7 @@ use crate::attack::{Attack, Expect, Trial};
 use crate::code::{self, ISB, RET, System};
 use crate::machine;
 use core::sync::atomic::{AtomicU64, Ordering};
-use mortise_authority::{Access, Answer, Authority, Row, TABLE};
+use mortise_sysregs::{Access, Answer, Owner, Row, TABLE};
 
 /// The attacks and their expected outcomes.
 pub const ATTACKS: &[Attack] = &[Attack::new(
@@ -58,32 +58,32 @@ fn try_row(trial: &mut Trial, row: &Row) -> u32 {
     let register = System::of(row.register);
     let features = trial.execute(&[FEATURES.read(0), RET], &[]);
     let is_shared = features.is_some_and(|found| found[0] >> 8 & 0xf == 0);
-    let whose = if is_shared { row.shared } else { row.alone };
+    let owner = if is_shared { row.shared } else { row.alone };
     let mut broken = 0;
     if row.access != Access::Write {
         // A value that no register returns.
         let (found, exits) = attempt(trial, &[register.read(0), ISB, RET], &[!0]);
-        let (fine, expected) = match whose {
-            Authority::Own => (found.is_some(), 0),
-            Authority::Trap(Answer::Undefined | Answer::Sgi) => (found.is_none(), 1),
-            Authority::Trap(Answer::Constant(value)) => (found == Some(value), 1),
-            Authority::Trap(Answer::Identity) => (found.is_some(), 1),
-            Authority::Absent => (found.is_none(), exits.min(1)),
+        let (fine, expected) = match owner {
+            Owner::Guest => (found.is_some(), 0),
+            Owner::Trap(Answer::Undefined | Answer::Sgi) => (found.is_none(), 1),
+            Owner::Trap(Answer::Constant(value)) => (found == Some(value), 1),
+            Owner::Trap(Answer::Identity) => (found.is_some(), 1),
+            Owner::Absent => (found.is_none(), exits.min(1)),
         };
-        broken |= flag(READ, fine || cannot_tell(row, whose));
+        broken |= flag(READ, fine || cannot_tell(row, owner));
         broken |= flag(READ_EXITS, exits == expected || !row.modelled);
     }
     if row.access != Access::Read {
-        broken |= write(trial, row, register, whose);
+        broken |= write(trial, row, register, owner);
     }
     broken
 }
 
 /// Tests writes.
-fn write(trial: &mut Trial, row: &Row, register: System, whose: Authority) -> u32 {
+fn write(trial: &mut Trial, row: &Row, register: System, owner: Owner) -> u32 {
     let (value, code, accesses): (_, &[u32], _) = match row.access {
         // Read, write both values and read them back, then restore the old value, in one piece of code.
-        Access::Both(mask) if whose == Authority::Own => (
+        Access::Both(mask) if owner == Owner::Guest => (
             mask,
             &[
                 register.read(2),
@@ -101,19 +101,19 @@ fn write(trial: &mut Trial, row: &Row, register: System, whose: Authority) -> u3
         _ => (0, &[register.write(1), ISB, RET], 1),
     };
     let (found, exits) = attempt(trial, code, &[0, value]);
-    let (fine, expected) = match whose {
-        Authority::Own => (found.is_some_and(|changed| changed & value == value), 0),
-        Authority::Trap(Answer::Undefined | Answer::Identity) => (found.is_none(), 1),
-        Authority::Trap(Answer::Constant(_) | Answer::Sgi) => (found.is_some(), accesses),
-        Authority::Absent => (found.is_none(), exits.min(1)),
+    let (fine, expected) = match owner {
+        Owner::Guest => (found.is_some_and(|changed| changed & value == value), 0),
+        Owner::Trap(Answer::Undefined | Answer::Identity) => (found.is_none(), 1),
+        Owner::Trap(Answer::Constant(_) | Answer::Sgi) => (found.is_some(), accesses),
+        Owner::Absent => (found.is_none(), exits.min(1)),
     };
-    flag(WRITTEN, fine || cannot_tell(row, whose))
+    flag(WRITTEN, fine || cannot_tell(row, owner))
         | flag(WRITE_EXITS, exits == expected || !row.modelled)
 }
 
 /// Whether the emulator implements the register but not its trap.
-fn cannot_tell(row: &Row, whose: Authority) -> bool {
-    !row.modelled && whose == Authority::Trap(Answer::Undefined)
+fn cannot_tell(row: &Row, owner: Owner) -> bool {
+    !row.modelled && owner == Owner::Trap(Answer::Undefined)
 }
 
 const fn flag(bit: u32, fine: bool) -> u32 {

@@ -10,7 +10,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core_statistics::StatusPage;
 use hw_arch::firmware::{Call, Hvc};
-use mortise_authority::TABLE;
+use mortise_sysregs::TABLE;
 use tenon::environment;
 use tenon::log::{error, info};
 use tenon::time::Instant;

@@ -14,10 +14,10 @@
 //! # Example
 //!
 //! ```
-//! use mortise_authority::{Answer, Authority, TABLE};
+//! use mortise_sysregs::{Answer, Owner, TABLE};
 //!
 //! let timer = TABLE.iter().find(|row| row.name == "CNTP_CTL_EL0").unwrap();
-//! assert_eq!((timer.alone, timer.shared), (Authority::Own, Authority::Trap(Answer::Undefined)));
+//! assert_eq!((timer.alone, timer.shared), (Owner::Guest, Owner::Trap(Answer::Undefined)));
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]
@@ -28,10 +28,10 @@ pub use table::TABLE;
 
 /// Owner of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Authority {
+pub enum Owner {
     /// The guest: an access reaches the hardware or the virtual CPU interface without an exit, and
     /// a written value is kept.
-    Own,
+    Guest,
     /// Mortise: each access exits, with this result.
     Trap(Answer),
     /// None: the core does not have the register. If it did, an access would trap and be undefined.
@@ -70,9 +70,9 @@ pub struct Row {
     /// `op0`, `op1`, `CRn`, `CRm`, `op2`.
     pub register: [u16; 5],
     /// Owner if the guest is alone on its core.
-    pub alone: Authority,
+    pub alone: Owner,
     /// Owner on a shared core.
-    pub shared: Authority,
+    pub shared: Owner,
     /// Allowed accesses.
     pub access: Access,
     /// Whether it belongs to the system register interface of a GICv3.
