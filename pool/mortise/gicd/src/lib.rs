@@ -62,9 +62,7 @@
 mod access;
 mod decision;
 mod enable_register;
-mod fast_path;
 mod identification;
-mod mediate;
 mod ownership;
 mod register;
 mod sgi;

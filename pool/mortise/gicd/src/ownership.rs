@@ -1,5 +1,8 @@
 //! Interrupts and CPUs that a VM in direct mode owns.
 
+mod fast_path;
+mod mediate;
+
 use crate::{PRIVATE, bits};
 
 /// Why an interrupt or a CPU cannot be assigned to a VM.

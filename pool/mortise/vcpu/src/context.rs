@@ -11,7 +11,10 @@
 //! ([`Traps`](crate::Traps)), among them those of debug and the performance monitor, have one value for all vCPUs
 //! of a shared core.
 
-use crate::Interface;
+mod interface;
+
+pub use interface::{Interface, LrUsage, TimerIrq};
+
 use core::cell::{Cell, UnsafeCell};
 #[cfg(target_arch = "aarch64")]
 use core::mem::offset_of;

@@ -34,23 +34,22 @@ mod fast_vectors;
 mod floating_point;
 mod id_registers;
 mod inject;
-mod interface;
 mod reset;
 mod syndrome;
-mod trap_response;
 mod traps;
 mod world_switch;
 
-pub use context::{ColdContext, Context, OptionalRegisters, has_pointer_auth, timer_deadline};
+pub use context::{
+    ColdContext, Context, Interface, LrUsage, OptionalRegisters, TimerIrq, has_pointer_auth,
+    timer_deadline,
+};
 pub use exit_class::{ExitClass, word_access_ipa};
 pub use fast_vectors::{ConstantReply, POSTED_SGI, PinnedVcpu, install_fast_vectors};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use id_registers::id_register;
 pub use inject::inject_undefined;
-pub use interface::{Interface, LrUsage, TimerIrq};
 pub use reset::{invalidate_translations, invalidate_translations_of, reset};
-pub use syndrome::{Access, Exit, SystemRegister, is_wait};
-pub use trap_response::TrapResponse;
+pub use syndrome::{Access, Exit, SystemRegister, TrapResponse, is_wait};
 pub use traps::{InterruptMode, Traps, vmpidr};
 pub use world_switch::{
     Cause, FRAME_SIZE, Frame, FrameCell, enter, install_shared_vectors, repeat_instruction,

@@ -1,5 +1,9 @@
 //! Syndrome of an exit (Arm ARM, D19.2.37, `ESR_EL2`).
 
+mod trap_response;
+
+pub use trap_response::TrapResponse;
+
 use hw_arch::{El2, ExceptionLevel};
 
 /// A load or store of one register that the syndrome describes.

@@ -62,23 +62,14 @@
 #![forbid(unsafe_code)]
 
 mod bank;
-mod deliver;
-mod events;
-mod frames;
 mod list_register;
 mod physical;
-mod refresh;
-mod register_fast_path;
-mod registers;
-mod reset;
 mod select;
 #[cfg(test)]
 mod tests;
-mod view;
 mod virtual_gic;
 
 pub use list_register::{ListRegister, State};
 pub use mortise_gicd::{Access, Frame, Operation, SgiRequest, Width};
 pub use physical::{Maintenance, PhysicalGic};
-pub use view::View;
-pub use virtual_gic::{Error, VirtualGic};
+pub use virtual_gic::{Error, View, VirtualGic};

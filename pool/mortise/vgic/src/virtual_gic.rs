@@ -1,5 +1,16 @@
 //! State of the virtual GIC of a VM, and its assigned interrupts.
 
+mod deliver;
+mod events;
+mod frames;
+mod refresh;
+mod register_fast_path;
+mod registers;
+mod reset;
+mod view;
+
+pub use view::View;
+
 use crate::bank::{Bank, Forwarded, NO_VCPU};
 use crate::{ListRegister, Maintenance, PhysicalGic, State};
 use mortise_gicd::{PRIVATE, bits};

@@ -1,8 +1,8 @@
 //! Events that pend interrupts: physical interrupts, lines, pulses, SGIs.
 
+use super::{VirtualGic, row};
+use crate::PhysicalGic;
 use crate::bank::NO_VCPU;
-use crate::virtual_gic::row;
-use crate::{PhysicalGic, VirtualGic};
 use mortise_gicd::{SgiRequest, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {

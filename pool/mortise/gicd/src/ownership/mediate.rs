@@ -1,9 +1,10 @@
-//! Mediation of accesses: what each may do to the physical GICv3.
+//! Mediated accesses to the physical GICv3: the decision on each register.
 
+use super::OwnedInterrupts;
 use crate::{
     Access, BitBank, Cpu, Decision, Frame, HIGHEST_GUEST_PRIORITY, Half, IMPLEMENTER, Operation,
-    OwnedInterrupts, PIDR2_GICV3, PRIVATE, PhysicalFrame, PhysicalRegister, Register, SgiRequest,
-    Width, bits, control, distributor_type, redistributor_type,
+    PIDR2_GICV3, PRIVATE, PhysicalFrame, PhysicalRegister, Register, SgiRequest, Width, bits,
+    control, distributor_type, redistributor_type,
 };
 
 /// GICD_CTLR.RWP: a register write is in progress (section 12.9.4).

@@ -1,7 +1,8 @@
 //! Emulated registers with a field per interrupt, common to GICD and SGI_base.
 
+use super::VirtualGic;
+use crate::PhysicalGic;
 use crate::bank::{NO_VCPU, bit_of};
-use crate::{PhysicalGic, VirtualGic};
 use mortise_gicd::{BitBank, PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {

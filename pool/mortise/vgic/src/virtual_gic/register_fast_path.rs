@@ -1,6 +1,6 @@
 //! Fast paths for accesses to enable registers, which do not involve list registers.
 
-use crate::VirtualGic;
+use super::VirtualGic;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {
     /// The enable bits of row `row` of shared interrupts, from 1: the value that a read by

@@ -1,7 +1,7 @@
 //! View of the interrupt state in memory, for the exit checker.
 
-use crate::VirtualGic;
-use crate::virtual_gic::row;
+use super::VirtualGic;
+use super::row;
 use mortise_gicd::{PRIVATE, bits};
 
 /// State of 32 interrupts in memory, one bit each, as one vCPU sees them.

@@ -1,8 +1,8 @@
 //! Delivery of one interrupt to a list register, and its withdrawal.
 
+use super::{VirtualGic, pulse_key, row};
 use crate::bank::Bank;
-use crate::virtual_gic::{pulse_key, row};
-use crate::{Maintenance, PhysicalGic, State, VirtualGic};
+use crate::{Maintenance, PhysicalGic, State};
 use mortise_gicd::bits;
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {

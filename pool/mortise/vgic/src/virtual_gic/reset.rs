@@ -1,8 +1,8 @@
 //! Reset of a vCPU, or of the whole virtual GIC, in resumable steps.
 
+use super::{LrState, VirtualGic};
 use crate::bank::{Forwarded, SGIS};
-use crate::virtual_gic::LrState;
-use crate::{Maintenance, PhysicalGic, VirtualGic};
+use crate::{Maintenance, PhysicalGic};
 use mortise_gicd::{PRIVATE, bits};
 
 /// Interrupts of a bank.

@@ -1,6 +1,7 @@
 //! Fast paths of [`OwnedInterrupts::decide`] and [`OwnedInterrupts::sgis`], with the same results.
 
-use crate::{OwnedInterrupts, SgiRequest};
+use super::OwnedInterrupts;
+use crate::SgiRequest;
 
 impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
     /// The interrupts of row `row` (32 shared interrupts, from 1) that the VM owns: the enable bits

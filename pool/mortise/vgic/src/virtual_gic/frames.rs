@@ -1,8 +1,9 @@
 //! Emulated accesses to the frames: identification, control, routing. Registers with a field per
-//! interrupt are in [`crate::registers`].
+//! interrupt are in `registers`.
 
+use super::VirtualGic;
 use crate::bank::{Forwarded, NO_VCPU};
-use crate::{Access, Frame, Operation, PhysicalGic, VirtualGic};
+use crate::{Access, Frame, Operation, PhysicalGic};
 use mortise_gicd::{
     Half, IMPLEMENTER, PIDR2_GICV3, PRIVATE, Register, bits, control, distributor_type,
     redistributor_type,

@@ -1,6 +1,6 @@
 //! Responses to accesses of trapped registers.
 
-use crate::SystemRegister;
+use super::SystemRegister;
 
 /// Response to an access of a trapped register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,7 @@ impl SystemRegister {
             _ => TrapResponse::Undefined,
         }
     }
-}
 
-impl SystemRegister {
     /// Whether it is a register of the performance monitor: CRn 9 with CRm 12 to 14, of which EL1 has
     /// two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
     const fn is_pmu_register(&self) -> bool {
@@ -78,9 +76,7 @@ impl SystemRegister {
                 _ => false,
             }
     }
-}
 
-impl SystemRegister {
     /// Whether `HCR_EL2.TID3` traps it: CRn 0 with CRm 1 to 7 (Arm ARM, D19.2.48).
     const fn is_id_register(&self) -> bool {
         const FIRST: u16 = SystemRegister::encode(3, 0, 0, 1, 0);

@@ -5,9 +5,10 @@
 //! [deferred](PhysicalGic::defer_refresh). The deferred refresh starts again; interrupts that were saved
 //! to memory stay there. It makes progress, because each interruption served a more urgent event.
 
+use super::VirtualGic;
 use crate::bank::{Bank, NO_VCPU};
 use crate::select::{Candidate, Selection};
-use crate::{ListRegister, Maintenance, PhysicalGic, State, VirtualGic};
+use crate::{ListRegister, Maintenance, PhysicalGic, State};
 use mortise_gicd::{PRIVATE, bits};
 
 impl<const VCPUS: usize, const ROWS: usize> VirtualGic<VCPUS, ROWS> {

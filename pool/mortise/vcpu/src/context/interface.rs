@@ -1,6 +1,6 @@
 //! Virtual CPU interface of a vCPU on a shared core: save, load, and list register usage (IHI 0069, 12.4).
 
-use crate::{ColdContext, Context};
+use super::{ColdContext, Context};
 use core::cell::Cell;
 #[cfg(target_arch = "aarch64")]
 use core::mem::offset_of;
