@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A CPU changes hands, from Linux to Mortise and back, so many times. Each call is between two marks
- * that the counting plugin sees: hints that mean nothing to the core (bench/plugin).
+  * Handover of a CPU from Linux to Mortise and back, a number of times. Each call is between two hint
+  * instructions that the plugin (bench/plugin) recognises as marks.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +18,7 @@ enum { LENT = 3, STAYS = 0, PAUSE = 20000 /* us */ };
 #define MARK_BEGIN ".inst 0xd5032fdf"
 #define MARK_END ".inst 0xd5032fff"
 
-/* Nothing of the last change is still under way when one begins. */
+/* The pause completes the last handover before the next one begins. */
 static void begin(void)
 {
 	usleep(PAUSE);
@@ -57,7 +57,7 @@ int main(int count, char **argument)
 
 	CPU_ZERO(&here);
 	CPU_SET(STAYS, &here);
-	/* A mark ends what began on the same CPU. */
+	/* Both marks must be executed on the same CPU. */
 	if (sched_setaffinity(0, sizeof(here), &here)) {
 		perror("handover: staying");
 		return 1;

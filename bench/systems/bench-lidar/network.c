@@ -1,6 +1,6 @@
-/* A layer of a neural network whose weights no cache holds, evaluated again and again: from its first
- * call on, in which it stays, or with the argument `background` from the beginning. Two hints that mean
- * nothing to the core say that it has begun. */
+/* A layer of a neural network whose weights exceed the cache, evaluated in a loop: during its first
+ * call, which never ends, or with the argument `background` from the start. Two hint instructions mark
+ * the start for the plugin. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 static float weights[OUTPUTS][INPUTS], outputs[OUTPUTS];
 
-/* As behind a rectifier, most inputs are zero: of each line one weight is looked at, which makes the
- * layer a matter of memory rather than of arithmetic. */
+/* As after a rectifier, most inputs are zero: one weight per line is read, so that the layer is bound
+ * by memory rather than by arithmetic. */
 static void evaluate(unsigned active, float input)
 {
 	for (unsigned output = 0; output < OUTPUTS; output++)
@@ -26,7 +26,7 @@ int main(int count, char **arguments)
 	struct vlib vlib;
 	struct vlib_channel channel;
 
-	/* All of it is in memory before anything is measured. */
+	/* Populates all pages before the measurement. */
 	memset(weights, 1, sizeof(weights));
 	if (count < 2 || strcmp(arguments[1], "background")) {
 		if (vlib_open(&vlib, "classifier") || vlib_listen(&vlib, &channel)) {
@@ -37,7 +37,7 @@ int main(int count, char **arguments)
 	__asm__ volatile("hint #126\n\thint #127" ::: "memory");
 	for (unsigned active = 0;; active = (active + 1) % INPUTS) {
 		evaluate(active, 1);
-		/* Somebody might look at the outputs. */
+		/* Keeps the compiler from removing the stores. */
 		__asm__ volatile("" :: "r"(outputs) : "memory");
 	}
 }

@@ -1,5 +1,5 @@
-/* Maps its vLib's memory again and again, and answers calls at once, but for one that asks it to look
- * at what it is asked for. What counts lies between two hints that mean nothing to the core. */
+/* Maps its vLib's memory repeatedly, then answers calls at once, except for a request to poll until the
+ * request changes. Measured sections are between two hint instructions. */
 
 #include <stdio.h>
 #include <sys/random.h>
@@ -11,7 +11,7 @@ enum { ANSWER, LOOK, END };
 #define PAGE 4096
 #define BEGINNING 2 /* s */
 
-/* A page of it, mapped and read. */
+/* Maps and reads a page. */
 static int map(const struct vlib *vlib)
 {
 	volatile uint64_t *page;
@@ -30,7 +30,7 @@ int main(void)
 	struct vlib_channel channel;
 	char seed;
 
-	/* Until there are random numbers, every system call looks for some. */
+	/* Until the kernel's random numbers are seeded, every system call tries to seed them. */
 	if (getrandom(&seed, sizeof(seed), 0) < 0 || vlib_open(&vlib, "server")) {
 		perror("server");
 		return 1;
@@ -40,7 +40,7 @@ int main(void)
 			perror("server");
 			return 1;
 		}
-	/* In the first call the rest of Linux comes to its shell. */
+	/* During the first call the rest of Linux boots to its shell. */
 	if (!vlib_listen(&vlib, &channel))
 		sleep(BEGINNING);
 	while (!vlib_listen(&vlib, &channel)) {

@@ -1,7 +1,7 @@
-/* What is on an image of 8 by 8 points: a network of two layers, with fixed weights.
+/* Classifier of images of 8 by 8 pixels: a neural network of two layers with fixed weights.
  *
- * The hidden layer looks at the rows and columns in the middle, the margins and the corners; the
- * output layer knows a lying bar, a standing one, a cross and a frame by them. */
+ * The hidden layer has features of the middle rows, the middle columns, the margin and the interior; the
+ * output layer distinguishes a horizontal bar, a vertical bar, a cross and a frame. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct request {
 	uint64_t class;
 };
 
-/* Whether a point belongs to what a hidden neuron looks at. */
+/* Whether a pixel is in the receptive field of a hidden neuron. */
 static int sees(int neuron, int row, int column)
 {
 	int middle_row = row == 3 || row == 4, middle_column = column == 3 || column == 4;

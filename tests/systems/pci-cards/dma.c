@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Has QEMU's `edu` card read and write memory at an address of ours, or at any other.
+// DMA by QEMU's `edu` card from and to memory of this process, or any other address.
 //
-// dma          copies a page of our own through the card into another one
-// dma ADDRESS  reads what is there, and writes there; says what came of it
+// dma          copies a page of this process through the card to another page
+// dma ADDRESS  reads from and writes to this address, and prints the outcome
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #define CARDS "/sys/bus/pci/devices"
-// The card refuses to fill its buffer to the end.
+// The card does not accept transfers to the end of its buffer.
 enum { PAGE = 4096, BUFFER = 0x40000, COPIED = 2048 };
 
-// docs/specs/edu.txt of QEMU: registers of the copier, and what starts it.
+// Registers and commands of the DMA engine (QEMU, docs/specs/edu.txt).
 enum { SOURCE = 0x80, TARGET = 0x88, COUNT = 0x90, COMMAND = 0x98 };
 enum { START = 1, TO_MEMORY = 2 };
 
@@ -33,7 +33,7 @@ static int open_file(const char *card, const char *name, int how) {
   return file;
 }
 
-// Maps the registers of the card, and lets it reach memory.
+// Maps the registers of the card and enables bus mastering.
 static void take(const char *card) {
   int enable = open_file(card, "enable", O_WRONLY);
   if (write(enable, "1", 1) != 1)
@@ -79,7 +79,7 @@ static void copy(uint64_t source, uint64_t target, uint64_t direction) {
     usleep(1000);
 }
 
-// A page that stays where it is, and its physical address.
+// A locked page and its physical address.
 static uint8_t *page(uint64_t *address) {
   uint64_t entry = 0;
   uint8_t *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -111,7 +111,7 @@ int main(int count, char **arguments) {
     puts(memcmp(from, to, COPIED) ? "dma: own memory is not reached" : "dma: own memory is reached");
     return 0;
   }
-  // What is denied leaves the card with what it had, or with nothing.
+  // A denied read leaves the card's buffer unchanged or zero.
   uint64_t aim = strtoull(arguments[1], NULL, 0);
   copy(aim, BUFFER, 0);
   copy(BUFFER, second, TO_MEMORY);

@@ -1,22 +1,22 @@
-//! Suite `channel`: a message, sent and received.
+//! Suite `channel`: sending and receiving of messages.
 //!
-//! The same calls between threads, where both ends are this image's, and between VMs, where the
-//! application `channel-peer` sends back what it gets: this end then sends one message and receives the one
-//! before. In the system `bench-channel` nothing else is measured.
+//! The same calls are measured between threads, with both ends in this image, and between VMs, where the
+//! application `channel-peer` returns each message: this end then sends one message and receives the
+//! previous one. The system `bench-channel` measures nothing else.
 
 use crate::samples;
 use core::hint::black_box;
 use tenon::time::{self, Duration};
 use tenon_channel::{Error, Pair, Receiver, Sender};
 
-/// Told to `channel-peer` by the first byte: whether it looks for messages now and then or waits for them.
+/// First byte of a message: whether `channel-peer` polls for messages or blocks.
 const AWAKE: u8 = 1;
 const ASLEEP: u8 = 2;
 
 const SMALL: usize = 64;
 const LARGE: usize = 4096;
 
-/// Between threads.
+/// Measures between threads.
 pub fn run() {
     static SMALL_PAIR: Pair<8, { SMALL / 8 }> = Pair::new();
     static LARGE_PAIR: Pair<2, { LARGE / 8 }> = Pair::new();
@@ -34,7 +34,7 @@ fn between_threads<const SIZE: usize>((mut sender, mut receiver): (Sender, Recei
     report(SIZE, "threads");
 }
 
-/// Between VMs, if the system has somebody at the other end; returns whether it has.
+/// Measures between VMs; returns false if the system has no such channel.
 pub fn run_between_vms() -> bool {
     let small = between_vms::<SMALL>("there-64", "back-64");
     let large = between_vms::<LARGE>("there-4096", "back-4096");
@@ -52,7 +52,7 @@ fn between_vms<const SIZE: usize>(there: &str, back: &str) -> Result<(), Error> 
     let mut buffer = [0; SIZE];
     for (mode, ends) in [(AWAKE, "vms"), (ASLEEP, "vms_doorbell")] {
         let message = black_box([mode; SIZE]);
-        // The one that tells the mode is in the old one yet.
+        // The message that sets the mode is still received in the old one.
         for _ in 0..2 {
             sender.send(&message)?;
             await_answer(&mut receiver);
@@ -69,8 +69,7 @@ fn between_vms<const SIZE: usize>(there: &str, back: &str) -> Result<(), Error> 
     Ok(())
 }
 
-/// Looks now and then, so that the other core's turn comes in the emulator, and that who sent the
-/// answer is at its wait again.
+/// Polls with pauses, so that the emulator runs the other core, and the peer is blocked again.
 fn await_answer(receiver: &mut Receiver) {
     loop {
         time::sleep(Duration::from_micros(50));

@@ -1,4 +1,4 @@
-//! Suite `irq`: what an interrupt takes, measured from outside between the kernel's own symbols.
+//! Suite `irq`: interrupt paths, measured by the plugin between symbols of the kernel.
 
 use crate::phase;
 use crate::scheduling::spawn;
@@ -15,8 +15,8 @@ pub fn run() {
     static TIMER: Timer = Timer::new(|| {
         COUNT.fetch_add(1, Relaxed);
     });
-    // A timer of the past interrupts the thread that started it; with a fixed tick it does so at the
-    // next tick, for which this waits once.
+    // A timer with a past deadline interrupts the thread that started it; with a fixed tick it does so at
+    // the next tick, for which this waits once.
     for number in 0..INTERRUPTS {
         TIMER.start(PAST);
         if COUNT.load(Relaxed) == number {
@@ -37,11 +37,11 @@ fn wakes() {
             woken();
         }
     });
-    // Interrupted again and again.
+    // Interrupted repeatedly.
     while sleeper.is_some() && COUNT.load(Relaxed) < INTERRUPTS {}
 }
 
-/// The first thing the woken thread calls: here the path ends.
+/// First call of the woken thread: end of the path.
 #[inline(never)]
 fn woken() {
     black_box(&COUNT).fetch_add(1, Relaxed);

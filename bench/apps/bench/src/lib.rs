@@ -1,9 +1,8 @@
-//! What Tenon's operations cost, measured on the target.
+//! Benchmarks of Tenon's operations on the target.
 //!
-//! Each measurement prints a line that names it and then its samples, run-length encoded in the
-//! order they were taken; `./tenon bench` reads them and makes statistics of them. Where the
-//! counting plugin measures from outside, between two symbols, a phase is announced by its name and
-//! [`boundary`] is passed when it ends.
+//! Each measurement prints a line with its name and then its samples in order, run-length encoded;
+//! `./tenon bench` reads them and computes statistics. Where the counting plugin measures between two
+//! symbols, a phase is announced by its name, and [`boundary`] marks its end.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -20,10 +19,10 @@ use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering};
 use tenon::thread::{self, Storage};
 
-/// The core that everything is measured on: with several, the others have nothing to do.
+/// The measured core; others are idle.
 const CORE: usize = 0;
 
-/// The main thread gives way to one that stays on its core.
+/// Main thread: starts a thread that is pinned to the measured core.
 pub fn main() {
     static BENCH: Storage<32768> = Storage::new();
     if let Err(error) = BENCH.spawn_on(CORE, "bench", thread::current().priority(), suites) {
@@ -31,7 +30,7 @@ pub fn main() {
     }
 }
 
-/// All suites, the long ones last.
+/// Runs all suites, long ones last.
 fn suites() {
     hw_pmu::start();
     boundary();
@@ -50,13 +49,13 @@ fn suites() {
     tenon::log::info!("end of bench");
 }
 
-/// Announces a phase that is measured from outside.
+/// Announces a phase that the plugin measures.
 fn phase(name: core::fmt::Arguments<'_>) {
     tenon::log::info!("phase {name}");
     boundary();
 }
 
-/// Where one phase ends and the next begins, for the plugin to see.
+/// Boundary between two phases, a symbol for the plugin.
 #[inline(never)]
 fn boundary() {
     static PASSED: AtomicU32 = AtomicU32::new(0);

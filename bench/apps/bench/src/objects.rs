@@ -1,4 +1,4 @@
-//! Suite `sched`, continued: the objects that threads meet at.
+//! Suite `sched`, continued: synchronisation objects.
 
 use crate::samples;
 use crate::scheduling::spawn;
@@ -11,7 +11,7 @@ pub fn run() {
     queues();
 }
 
-/// Locking and unlocking while nobody waits.
+/// Uncontended lock and unlock.
 fn mutexes() {
     static MUTEX: Mutex<()> = Mutex::new(());
     while samples::wanted() {
@@ -30,8 +30,8 @@ fn mutexes() {
     samples::report(format_args!("sched mutex_unlock"));
 }
 
-/// Messages of 16 bytes: put and got while nobody waits, and put for a more urgent thread, which
-/// runs at once.
+/// Messages of 16 bytes: sent and received without a waiting thread, and sent to a waiting thread of
+/// higher priority, which runs at once.
 fn queues() {
     static QUEUE: Queue<[u64; 2], 8> = Queue::new();
     let message = black_box([1, 2]);

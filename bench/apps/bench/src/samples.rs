@@ -1,13 +1,12 @@
-//! The samples of a measurement, less what measuring takes.
+//! Samples of a measurement, minus the overhead of measuring.
 //!
-//! Each sample is taken twice: here, from the cycle counter, and from outside, by the plugin that sees
-//! the marks at its ends; `./tenon bench` holds one against the other. An end without a beginning is no
-//! sample to either.
+//! Each sample is taken twice: here from the cycle counter, and by the plugin from the marks at both
+//! ends. `./tenon bench` compares both. An end without a beginning is ignored by both.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// How many samples a measurement takes.
+/// Number of samples per measurement.
 pub const COUNT: usize = 1_000;
 
 static SAMPLES: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
@@ -15,13 +14,13 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 static OVERHEAD: AtomicU32 = AtomicU32::new(0);
 
-/// The measured path begins here, in whichever thread or handler.
+/// Begin of the measured path, in any thread or handler.
 #[inline(always)]
 pub fn begin() {
     BEGUN.store(hw_pmu::begin(), Relaxed);
 }
 
-/// The measured path ends here, in whichever thread or handler.
+/// End of the measured path, in any thread or handler.
 #[inline(always)]
 pub fn end() {
     let now = hw_pmu::end();
@@ -32,7 +31,7 @@ pub fn end() {
     }
 }
 
-/// One path ends here and the next begins.
+/// End of one path and begin of the next.
 #[inline(always)]
 pub fn next() {
     end();
@@ -47,12 +46,12 @@ fn take(cycles: u64) {
     }
 }
 
-/// Whether there is room for more.
+/// Whether more samples are wanted.
 pub fn wanted() -> bool {
     TAKEN.load(Relaxed) < COUNT
 }
 
-/// Measures what measuring nothing takes, which is subtracted from then on.
+/// Measures the overhead of an empty path, which is subtracted from later samples.
 pub fn calibrate() {
     for _ in 0..COUNT {
         begin();
@@ -66,7 +65,7 @@ pub fn calibrate() {
     crate::boundary();
 }
 
-/// Prints the samples under a name, as runs of equal ones, and forgets them.
+/// Prints the samples under a name, run-length encoded, and clears them.
 pub fn report(name: fmt::Arguments<'_>) {
     let taken = TAKEN.swap(0, Relaxed);
     tenon::log::info!("measured {name} samples={taken}");

@@ -1,4 +1,4 @@
-//! Suite `sched`: yielding, waking, blocking.
+//! Suite `sched`: yield, wake-up, blocking.
 
 use crate::{CORE, samples};
 use tenon::sync::Semaphore;
@@ -17,7 +17,7 @@ pub fn run() {
     semaphores();
 }
 
-/// A thread of this number; a benchmark that gets none has none of its samples either.
+/// Spawns thread `number`. A benchmark whose thread is refused has no samples.
 pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<Handle> {
     let storage = PEERS.get(number)?;
     storage
@@ -25,20 +25,20 @@ pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<Handle> {
         .ok()
 }
 
-/// From a thread's call of `yield_now` to its successor's return from it.
+/// From a thread's call of `yield_now` to its successor's return from `yield_now`.
 fn yields(threads: usize) {
     for number in 1..threads {
         spawn(number, 0, turns);
     }
     turns();
-    // The others find out that it is over, and end.
+    // The others notice the end of the measurement and end.
     for _ in 0..2 {
         thread::yield_now();
     }
     samples::report(format_args!("sched yield threads={threads}"));
 }
 
-/// What each of them runs, the main thread too: the same instructions.
+/// Body of each thread, also of the main thread, so that all execute the same instructions.
 #[inline(never)]
 fn turns() {
     while samples::wanted() {
@@ -48,7 +48,7 @@ fn turns() {
     }
 }
 
-/// Giving and taking while nobody waits, and giving to a more urgent thread, which runs at once.
+/// Give and take without a waiting thread, and a give that wakes a thread of higher priority.
 fn semaphores() {
     static SEMAPHORE: Semaphore = Semaphore::new(0);
     while samples::wanted() {
@@ -78,7 +78,7 @@ fn semaphores() {
     samples::report(format_args!("sched sem_preempt"));
 }
 
-/// A more urgent thread that is resumed runs at once.
+/// Resume of a thread of higher priority, which runs at once.
 fn resumes() {
     let urgent = spawn(1, 1, || {
         while samples::wanted() {
@@ -94,7 +94,7 @@ fn resumes() {
     samples::report(format_args!("sched resume_preempt"));
 }
 
-/// When a more urgent thread blocks, this one goes on.
+/// Blocking of a thread of higher priority, after which this one continues.
 fn blocks() {
     let urgent = spawn(1, 1, || {
         while samples::wanted() {

@@ -1,9 +1,9 @@
-//! Suite `thread-metric`: the operations of the public Thread-Metric suite, written anew from their
+//! Suite `thread-metric`: the operations of the public Thread-Metric suite, reimplemented from their
 //! description.
 //!
-//! As there, an operation is what a loop does until it counts, the count included: a sample goes
-//! from one count to the next, whoever counts. The threads run for ever, as they do there, so these
-//! are the last measurements of a run.
+//! As in the original, an operation is one iteration of a loop, its counter increment included: a sample
+//! reaches from one increment to the next, in any thread. The threads run for ever, so these
+//! measurements are the last of a run.
 
 use crate::{CORE, samples};
 use core::hint::black_box;
@@ -17,16 +17,16 @@ use tenon::queue::Queue;
 use tenon::sync::Semaphore;
 use tenon::thread::{self, Handle, Packed, relative_priority};
 
-/// Threads of a test, the main thread among them.
+/// Threads of a test, including the main thread.
 const THREADS: usize = 5;
 
-/// Each runs one thread, for good.
+/// Stacks, each of them for one thread that never ends.
 static THREAD: [Packed<1280>; 16] = [const { Packed::new() }; 16];
 static COUNTS: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
 
 pub fn run() {
     cooperative();
-    // Without threads there are no samples, which is told where they are read.
+    // Without threads there are no samples, which the reader reports.
     let _ = preemptive();
     messages();
     synchronization();
@@ -35,14 +35,14 @@ pub fn run() {
     interrupt_preemption();
 }
 
-/// One more operation of a thread.
+/// Counts an operation of a thread.
 #[inline(always)]
 fn count(thread: usize) {
     let count = &COUNTS[thread];
     count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// One more operation, which ends a sample; returns whether another one is wanted, and has begun.
+/// Counts an operation and ends its sample; returns whether another sample has begun.
 #[inline(always)]
 fn counted(thread: usize) -> bool {
     count(thread);
@@ -54,15 +54,15 @@ fn counted(thread: usize) -> bool {
     wanted
 }
 
-/// Measures an operation of the main thread's.
+/// Measures an operation of the main thread.
 #[inline(always)]
 fn measure(name: &str, operation: impl FnMut()) {
     repeat(0, operation);
     report(name);
 }
 
-/// Repeats an operation until there are enough samples. The first time is none: it takes what the
-/// compiler found to do once.
+/// Repeats an operation until there are enough samples. The first iteration is no sample, as it includes
+/// code that the compiler hoisted out of the loop.
 #[inline(always)]
 fn repeat(thread: usize, mut operation: impl FnMut()) {
     loop {
@@ -85,19 +85,19 @@ fn cooperative() {
         });
     }
     turns(0);
-    // Here the others find out that it is over.
+    // The others notice the end of the measurement here.
     thread::yield_now();
     report("cooperative");
 }
 
-/// What each of them runs, the main thread too: the same instructions.
+/// Body of each thread, also of the main thread, so that all execute the same instructions.
 #[inline(never)]
 fn turns(thread: usize) {
     repeat(thread, thread::yield_now);
 }
 
-/// Five threads, each more urgent than the one before. Each resumes the next, which runs at once,
-/// counts, and suspends itself. A sample is a round of all five.
+/// Five threads of increasing priority. Each resumes the next, which runs at once, counts, and suspends
+/// itself. A sample is a round of all five.
 fn preemptive() -> Result<(), thread::Error> {
     let storage = |index| &THREAD[THREADS + index];
     let last = storage(4).spawn_on(CORE, "preemptive", relative_priority(4), || {
@@ -106,7 +106,7 @@ fn preemptive() -> Result<(), thread::Error> {
             count(4);
         }
     });
-    // Each is made before the one that resumes it.
+    // Each thread is spawned before the one that resumes it.
     let first = [3, 2, 1].into_iter().try_fold(last?, |next, index| {
         storage(index).spawn_on(
             CORE,
@@ -127,7 +127,7 @@ fn preemptive() -> Result<(), thread::Error> {
     Ok(())
 }
 
-/// One thread puts a message of 16 bytes into a queue and gets it from there.
+/// One thread sends a message of 16 bytes to a queue and receives it.
 fn messages() {
     static QUEUE: Queue<[u32; 4], 10> = Queue::new();
     let mut message = [0x1111_1111, 0x2222_2222, 0x3333_3333, 0];
@@ -138,7 +138,7 @@ fn messages() {
     });
 }
 
-/// One thread takes a semaphore and gives it.
+/// One thread takes and gives a semaphore.
 fn synchronization() {
     static SEMAPHORE: Semaphore = Semaphore::new(1);
     measure("synchronization", || {
@@ -147,7 +147,7 @@ fn synchronization() {
     });
 }
 
-/// One thread takes a block of 128 bytes from a pool and gives it back.
+/// One thread allocates a block of 128 bytes from a pool and frees it.
 fn memory() {
     static POOL: Pool<128, 16> = Pool::new();
     measure("memory", || {
@@ -157,30 +157,30 @@ fn memory() {
 
 /// The virtual timer's interrupt (Arm Base System Architecture, 3.8.1).
 const INTERRUPT: u32 = 27;
-/// The virtual timer, of which only the compare value is used: the frequency means nothing here.
+/// The virtual timer. Only its compare value is used, so the frequency is arbitrary.
 const TIMER: Clock<El1> = match Frequency::from_hertz(1) {
     Some(frequency) => Clock::with_frequency(frequency),
     None => unreachable!(),
 };
 
-/// An interrupt that a thread causes.
+/// An interrupt that a thread raises.
 ///
-/// The source is the virtual timer, as a plain device: from here on the handler is ours, and the
-/// kernel keeps no time any more. A compare value of the past raises the interrupt, in a VM without
-/// an exit; the end of time takes it back.
+/// The source is the virtual timer, whose handler is replaced, so that the kernel has no timers from
+/// here on. A compare value in the past raises the interrupt, in a VM without an exit; the maximum
+/// value clears it.
 #[inline(always)]
 fn cause() {
     TIMER.move_alarm(0);
 }
 
-/// What the handlers do first.
+/// Common start of the handlers.
 #[inline(always)]
 fn interrupted() {
     TIMER.move_alarm(u64::MAX);
     count(1);
 }
 
-/// A handler gives what the interrupted thread then takes.
+/// A handler gives a semaphore that the interrupted thread then takes.
 fn interrupt() {
     static SEMAPHORE: Semaphore = Semaphore::new(0);
     irq::unregister(INTERRUPT);
@@ -196,7 +196,7 @@ fn interrupt() {
     }
 }
 
-/// A handler resumes a more urgent thread, which runs at once, counts, and suspends itself.
+/// A handler resumes a thread of higher priority, which runs at once, counts, and suspends itself.
 fn interrupt_preemption() {
     static URGENT: Once<Handle> = Once::new();
     let urgent = THREAD[2 * THREADS].spawn_on(CORE, "urgent", relative_priority(1), || {

@@ -1,24 +1,24 @@
-//! Suite `timer`: starting, cancelling and expiring beside many others that are pending.
+//! Suite `timer`: start, cancellation and expiry of timers beside many armed ones.
 
 use crate::{phase, samples};
 use core::hint::black_box;
 use tenon::time::{self, Duration, Instant, PeriodicTimer, Timer};
 
 const MOST: usize = 10_000;
-/// Of one instant, so that one interrupt expires them all.
+/// Number of timers with the same deadline, which expire in one interrupt.
 const BATCH: usize = 7;
 
-/// How often all of them expire.
+/// Number of rounds in which all of them expire.
 const ROUNDS: u64 = 8;
-/// 2^20 ticks of the counter, in nanoseconds: rounds begin where its lower digits, by which timers
-/// are sorted, are the same in every run.
+/// 2^20 ticks of the counter in ns. Rounds start at a multiple, so that the lower digits, by which
+/// timers are sorted, are the same in every run.
 const GRID: u64 = 1 << 24;
-/// The same for what takes longer: 2^24 ticks.
+/// The same for longer rounds: 2^24 ticks.
 const LARGE_GRID: u64 = 1 << 28;
 
 static PENDING: [Timer; MOST] = [const { Timer::new(nothing) }; MOST];
-/// The expiry of one finds the others, that of the other one has none to follow: not what one of
-/// those between them takes.
+/// First and last expiry, which are no samples: the first searches the queue, and the last has no
+/// successor.
 static ENDS: [Timer; 2] = [const { Timer::new(nothing) }; 2];
 static FIRST: Timer = Timer::new(samples::begin);
 static OTHERS: [Timer; BATCH - 3] = [const { Timer::new(expired) }; BATCH - 3];
@@ -27,7 +27,7 @@ static PERIODIC: [PeriodicTimer; 500] = [const { PeriodicTimer::new(nothing) }; 
 
 fn nothing() {}
 
-/// From one handler's end to the next one's start is an expiry.
+/// A sample of expiry is from the end of one handler to the start of the next.
 fn expired() {
     samples::next();
 }
@@ -50,8 +50,8 @@ pub fn run() {
     }
 }
 
-/// Deadlines without an order, within a second. Out of line, or its constants would be loaded again
-/// behind the calls that are measured.
+/// Pseudo-random deadlines within a second. Out of line, as its constants would otherwise be reloaded
+/// after the measured calls.
 #[inline(never)]
 fn spread(number: usize) -> Duration {
     Duration::from_nanos((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) % 1_000_000_000)
@@ -89,8 +89,8 @@ fn expiries(pending: usize) {
     report("expire", pending);
 }
 
-/// All of them within 100 us, many of them at once, and that again and again: no interrupt may take
-/// long, wherever the counter stands.
+/// All timers expire within 100 us, many at once, in many rounds: no interrupt may be long, whatever the
+/// value of the counter.
 fn longest(pending: usize) {
     for round in 0..ROUNDS {
         let soon = Instant::now() + Duration::from_millis(5);
@@ -104,12 +104,11 @@ fn longest(pending: usize) {
     phase(format_args!("timer masked_max pending={pending}"));
 }
 
-/// What periodic timers take from a thread that spins: all that the interrupts of 100 ms execute,
-/// once each timer has expired twice. The window begins and ends half a millisecond before an
-/// instant of release.
+/// Overhead of periodic timers: all instructions of interrupts within 100 ms, once each timer has
+/// expired twice. The window starts and ends half a millisecond before a release.
 fn periodic_load(timers: usize) {
     const PERIOD: Duration = Duration::from_millis(20);
-    // All of it between two whole multiples of 2^24 ticks, for the same digits in every run.
+    // Within two multiples of 2^24 ticks, so that the digits are the same in every run.
     let digits = (Instant::now().nanoseconds() / LARGE_GRID + 1) * LARGE_GRID;
     let first = Instant::from_nanoseconds(digits) + Duration::from_millis(5);
     time::sleep_until(first - Duration::from_millis(4));
@@ -124,7 +123,7 @@ fn periodic_load(timers: usize) {
     PERIODIC.iter().for_each(|timer| {
         timer.cancel();
     });
-    // The alarm for the next of them comes all the same: not while something else is measured.
+    // The hardware timer is still armed for the next one; it must not expire during another measurement.
     time::sleep(Duration::from_millis(2));
 }
 

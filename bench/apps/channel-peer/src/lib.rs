@@ -1,7 +1,6 @@
-//! Sends back what comes in a channel: the other end of what `./tenon bench` measures between VMs.
+//! Peer of channel benchmarks between VMs, which returns each message.
 //!
-//! The first byte of a message says how to receive the next one: 1, by looking now and then; 2, by
-//! waiting.
+//! The first byte of a message selects how the next one is received: 1 by polling, 2 by blocking.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -10,15 +9,15 @@ use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration};
 use tenon_channel::{Error, Receiver, Sender};
 
-/// Bytes of the longest message.
+/// Maximum size of a message in bytes.
 const LONGEST: usize = 4096;
-/// Looks now and then.
+/// Mode: polling.
 const AWAKE: u8 = 1;
 
 static SMALL: Storage<16384> = Storage::new();
 static LARGE: Storage<16384> = Storage::new();
 
-/// The main thread: starts one for each pair of channels.
+/// Main thread: starts a thread for each pair of channels.
 pub fn main() {
     let small = SMALL.spawn("small", Priority::new(20), || {
         reflect("there-64", "back-64")

@@ -1,7 +1,7 @@
-//! What a guest's exits cost: makes each of them many times, for `./tenon bench exits`.
+//! Benchmark of exits, for `./tenon bench exits`.
 //!
-//! Each time lies between two marks, and what Mortise executes there is counted from outside. The
-//! names follow when all is measured, in the order of the marks: to print is an exit too.
+//! Each exit is made many times between two marks, and the plugin counts Mortise's instructions there.
+//! The names are printed at the end, in the order of the marks, because printing is an exit too.
 
 #![no_std]
 #![expect(unsafe_code, reason = "reaches for the distributor")]
@@ -14,26 +14,26 @@ use tenon::irq::{self, Trigger};
 use tenon::time::{self, Duration, Instant, Timer};
 use tenon_channel::{Error, Receiver, Sender};
 
-/// How often each exit is made.
+/// Number of samples per exit.
 const SAMPLES: u32 = 200;
 
 const PSCI_VERSION: u32 = 0x8400_0000;
 const SMCCC_VERSION: u32 = 0x8000_0000;
-/// An SGI that nobody else uses.
+/// An unused SGI.
 const SGI: u32 = 3;
-/// Enable bits of the first shared interrupts (IHI 0069, 12.9.24).
+/// Enable bits of the first SPIs (IHI 0069, 12.9.24).
 const ISENABLER1: usize = 0x104;
-/// Where the distributor of the board `qemu-virt` is.
-// SAFETY: a driver of Tenon's has mapped the distributor; what is accessed here has no effect.
+/// Address of the distributor on `qemu-virt`.
+// SAFETY: Tenon's GIC driver has mapped the distributor; the accesses here change no state.
 const DISTRIBUTOR: Mmio = unsafe { Mmio::new(0x0800_0000, 0x1_0000) };
 
-/// Interrupts that came.
+/// Number of delivered interrupts.
 static CAME: AtomicU32 = AtomicU32::new(0);
 static TIMER: Timer = Timer::new(|| {
     CAME.fetch_add(1, Relaxed);
 });
 
-/// The main thread: what it measures is only disturbed by what Mortise has to do itself.
+/// Main thread: makes all measurements.
 pub fn main() {
     if let Err(error) = irq::register(SGI, Trigger::Edge, |_| {
         CAME.fetch_add(1, Relaxed);
@@ -71,7 +71,7 @@ pub fn main() {
     }
 }
 
-/// Makes an exit, again and again.
+/// Makes an exit repeatedly.
 fn measure(name: &'static str, mut exit: impl FnMut()) -> &'static str {
     for _ in 0..SAMPLES {
         let _ = hw_pmu::begin();
@@ -81,7 +81,7 @@ fn measure(name: &'static str, mut exit: impl FnMut()) -> &'static str {
     name
 }
 
-/// Causes an interrupt and has it served.
+/// Raises an interrupt and waits until it is handled.
 fn interrupted(cause: impl FnOnce()) {
     let before = CAME.load(Relaxed);
     cause();
@@ -90,8 +90,8 @@ fn interrupted(cause: impl FnOnce()) {
     }
 }
 
-/// Sends messages to a VM that waits for each, if this one has that channel: first to find out what
-/// the doorbell costs here, then what it costs there.
+/// Sends messages to a VM that blocks for each, if this VM has that channel: first for the cost of the
+/// doorbell at the sender, then at the receiver.
 fn ring(channel: &'static str) -> Option<&'static str> {
     let mut sender = Sender::open(channel).ok()?;
     while !sender.is_connected() {
@@ -99,7 +99,7 @@ fn ring(channel: &'static str) -> Option<&'static str> {
     }
     for there in [false, true] {
         for _ in 0..SAMPLES {
-            // The other core's turn to wait comes meanwhile.
+            // The other core blocks in the meantime.
             time::sleep(Duration::from_micros(100));
             let _ = hw_pmu::begin();
             let sent = sender.try_send(&[0; 8]);
@@ -109,7 +109,7 @@ fn ring(channel: &'static str) -> Option<&'static str> {
             while sender.count() > 0 {
                 spin_loop();
             }
-            // Nothing, if it ended before.
+            // No effect if the peer has ended.
             let _ = hw_pmu::end();
             if let Err(error) = sent {
                 tenon::log::error!("{channel}: {error}");
@@ -119,7 +119,7 @@ fn ring(channel: &'static str) -> Option<&'static str> {
     Some(channel)
 }
 
-/// Waits for message after message.
+/// Receives messages for ever, blocking for each.
 fn listen(mut receiver: Receiver) {
     let mut message = [0; 8];
     while !matches!(receiver.read(&mut message), Err(Error::PeerGone)) {}

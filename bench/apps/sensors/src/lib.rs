@@ -1,12 +1,11 @@
-//! Two sensors, played with known delays for whoever polls them.
+//! Emulation of two sensors with known delays.
 //!
-//! What comes in the channel `pins` is what a program does to the pins of an ultrasonic sensor and of a
-//! lamp; what goes into `levels` is the level of the pin that it polls. A message is a word: of `pins`,
-//! what was done in the lowest two bits and the time of it above, in ns of the counter.
+//! Messages of channel `pins` are a program's writes to the pins of an ultrasonic sensor and of a lamp;
+//! messages on `levels` are the level of the pin that the program polls. A message is a word; on `pins`
+//! its lowest two bits are the write, and the others are the time of the write in ns.
 //!
-//! - A trigger is answered by an echo whose length is that of sound's way to an object 30 cm away and
-//!   back.
-//! - A lamp that goes on is seen [`LIGHT`] later.
+//! - A trigger is answered by an echo pulse for an object at a distance of 30 cm.
+//! - The light sensor sees the lamp [`LIGHT`] after it is turned on.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,19 +13,19 @@
 use tenon::time::{self, Duration, Instant};
 use tenon_channel::{Error, Receiver, Sender};
 
-/// How long the echo of an object at 30 cm is, where sound makes 34,300 cm in a second.
+/// Length of the echo pulse for an object at 30 cm, at a speed of sound of 34,300 cm/s.
 pub const ECHO: Duration = Duration::from_nanos(2 * 30 * 1_000_000_000 / 34_300);
 
-/// From when the lamp goes on to when it is seen.
+/// Delay from the lamp's start to its detection.
 pub const LIGHT: Duration = Duration::from_nanos(2_122_000);
 
-/// From the trigger to the echo's begin.
+/// Delay from the trigger to the start of the echo.
 const SILENCE: Duration = Duration::from_micros(200);
 
-/// How often what happens to the pins is looked at.
+/// Polling interval of channel `pins`.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// What is done to the pins.
+/// Writes to the pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     Trigger,
@@ -34,7 +33,7 @@ enum Deed {
     LampOff,
 }
 
-/// A message: what was done, and when.
+/// A message: the write and its time.
 fn read(word: u64) -> Option<(Deed, Instant)> {
     let deed = match word & 3 {
         1 => Deed::Trigger,
@@ -45,7 +44,7 @@ fn read(word: u64) -> Option<(Deed, Instant)> {
     Some((deed, Instant::from_nanoseconds(word >> 2)))
 }
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     if let Err(error) = play() {
         tenon::log::error!("no sensors: {error}");
@@ -58,7 +57,7 @@ fn play() -> Result<(), Error> {
     loop {
         match pins.try_read(&mut word) {
             Ok(_) => answer(u64::from_le_bytes(word), &mut levels)?,
-            // A program that went is followed by the next one.
+            // After the end of one program it serves the next one.
             Err(Error::Empty | Error::PeerGone) => time::sleep(LOOK),
             Err(error) => return Err(error),
         }

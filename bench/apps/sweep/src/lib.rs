@@ -1,9 +1,8 @@
-//! Memory that is gone through line by line.
+//! Memory sweep: stores to each cache line of a range.
 //!
-//! The name of the VM's periodic task says how much: each release of `sweep-256k` stores to each
-//! line of 256 KiB, between two marks, and after [`RELEASES`] of them the application says so. Without
-//! a task it goes through 4 MiB all the while: a neighbour that displaces what others have in a
-//! cache they share.
+//! The name of the VM's periodic task is the size of the range: each release of `sweep-256k` stores to
+//! each line of 256 KiB, between two marks, and after [`RELEASES`] of them the application prints a
+//! line. Without a task it sweeps 4 MiB continuously and thus evicts lines of others from a shared cache.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,13 +13,13 @@ use tenon::environment;
 use tenon::periodic::Task;
 use tenon::time::Duration;
 
-/// Bytes that any cache of ours holds as one.
+/// Size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// Bytes there are to go through.
+/// Size of the buffer in bytes.
 const MOST: usize = 4 << 20;
 
-/// Releases until the application says that it has made them.
+/// Releases until the line of output.
 const RELEASES: u64 = 50;
 
 /// A line of the cache.
@@ -29,14 +28,14 @@ struct Line(AtomicU64);
 
 static MEMORY: [Line; MOST / LINE] = [const { Line(AtomicU64::new(0)) }; MOST / LINE];
 
-/// The bytes that a task of this name goes through at each release.
+/// The range in bytes for a task of this name.
 pub fn extent(name: &str) -> Option<usize> {
     let kilobytes = name.strip_prefix("sweep-")?.strip_suffix('k')?;
     let bytes = kilobytes.parse::<usize>().ok()?.checked_mul(1024)?;
     (LINE..=MOST).contains(&bytes).then_some(bytes)
 }
 
-/// The main thread: goes through what is stated.
+/// Main thread: runs the sweep.
 pub fn main() {
     let guest = environment::guest();
     let tasks = guest.map_or(&[][..], |guest| guest.tasks());
@@ -60,10 +59,10 @@ fn periodic(name: &str, bytes: usize) {
     });
 }
 
-/// Stores to each line of so much memory.
+/// Stores to each line of a range of this size.
 #[inline(never)]
 fn sweep(bytes: usize) {
-    // Nobody reads it, so that the stores alone could be left out.
+    // The memory is never read, so that the compiler could otherwise remove the stores.
     for line in black_box(&MEMORY).iter().take(bytes / LINE) {
         line.0.store(1, Relaxed);
     }

@@ -1,9 +1,8 @@
-//! What calls of Linux cost: makes each kind many times, for `./tenon bench vlib`.
+//! Benchmark of vLib calls, for `./tenon bench vlib`.
 //!
-//! Each call lies between two marks, and what either side and Mortise execute there is counted from
-//! outside. The program in Linux answers at once, but for three calls, in which it is stopped and goes
-//! on again and again: as its time is over, as somebody more urgent has the core, and as a budget is
-//! spent.
+//! Each call is between two marks, and the plugin counts the instructions of both VMs and of Mortise. The
+//! program in Linux answers at once, except in three calls in which it is repeatedly stopped and
+//! continued: by time-outs, by preemption of the caller, and by depletion of a budget.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,36 +12,35 @@ use tenon::thread::{self, Priority, Storage};
 use tenon::time::{self, Duration, Instant};
 use tenon_vlib::{Area, Channel, Error};
 
-/// How often each is done.
+/// Number of samples of each.
 const SAMPLES: u32 = 1_000;
 
-/// Calls before the first that counts: Linux has then all of its program in memory.
+/// Warm-up calls, after which Linux has the whole program in memory.
 const WARM: u32 = 10;
 
-/// How often Linux is stopped: some may find it on a way off its core, or back.
+/// Number of stops of Linux; some may find it between two states.
 const STOPS: u32 = SAMPLES + 100;
 
-/// Bytes of a channel: what is asked for.
+/// Size of a channel in bytes: the request.
 const SIZE: usize = 8;
 
-/// What the program in Linux is asked for: to answer at once, to look at this word until it asks for
-/// something else, to end.
+/// Requests to the program in Linux: answer at once, poll this word until it changes, end.
 const ANSWER: u64 = 0;
 const LOOK: u64 = 1;
 const END: u64 = 2;
 
-/// Between two times that Linux is stopped, and for how long somebody more urgent has the core.
+/// Interval of stops, and length of a preemption.
 const BETWEEN: Duration = Duration::from_micros(100);
 const BURST: Duration = Duration::from_micros(20);
 
-/// For how long Linux has time, again and again.
+/// Time-out of a call.
 const TIMEOUT: Duration = Duration::from_micros(20);
 
-/// What Linux has of each period.
+/// Budget of Linux per period.
 const BUDGET: Duration = Duration::from_millis(3);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     match measure() {
         Ok(()) => tenon::log::info!("end of client"),
@@ -93,10 +91,10 @@ fn await_listener(channel: &mut Channel) -> Result<(), Error> {
     }
 }
 
-/// Whether an asynchronous call has been told of.
+/// Whether the completion of an asynchronous call has been notified.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// One asynchronous call, until it is told of; the first one makes the thread that it is made by.
+/// One asynchronous call until its notification; the first one creates the calling thread.
 fn asynchronous(channel: &mut Channel, counts: bool) -> Result<(), Error> {
     TOLD.store(false, Relaxed);
     if counts {
@@ -116,12 +114,12 @@ fn asynchronous(channel: &mut Channel, counts: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// One call, for which there is a little time again and again.
+/// One call in many steps, each with a short time-out.
 fn timed_out(channel: &mut Channel) -> Result<(), Error> {
     ask(channel, LOOK);
     let _ = hw_pmu::begin();
     for _ in 0..STOPS {
-        // Linux's core is on its way off before it is to go on.
+        // Linux's core is stopping before it is to continue.
         time::sleep(BETWEEN);
         match channel.call_for(TIMEOUT) {
             Err(Error::TimedOut) => time_out_marker(),
@@ -133,13 +131,13 @@ fn timed_out(channel: &mut Channel) -> Result<(), Error> {
     channel.call()
 }
 
-/// Where the caller knows that the time of a call is over, for who counts what it took.
+/// Symbol that the plugin uses as the end of a time-out: the caller has returned from the call.
 #[inline(never)]
 fn time_out_marker() {
     core::hint::black_box(());
 }
 
-/// One call, for which there is a budget in each period.
+/// One call with a budget per period.
 fn budget(channel: &mut Channel) -> Result<(), Error> {
     ask(channel, LOOK);
     let mut release = Instant::now();
@@ -160,7 +158,7 @@ fn budget(channel: &mut Channel) -> Result<(), Error> {
 
 static URGENT: Storage<4096> = Storage::new();
 
-/// One call, in which somebody more urgent has the core again and again.
+/// One call whose caller is repeatedly preempted by a thread of higher priority.
 fn descheduled(channel: &mut Channel) -> Result<(), Error> {
     ask(channel, LOOK);
     let memory: Area<'static> = channel.memory();

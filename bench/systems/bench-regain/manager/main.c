@@ -1,5 +1,5 @@
-/* Takes the cores of those back that never yield them: each VM that this one has authority over is paused
- * and restarted, again and again, and destroyed in the end. */
+/* Regains the cores of VMs that never yield them: each managed VM is repeatedly paused and restarted,
+ * and destroyed at the end. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define ROUNDS 5
 
-/* Long enough for a guest to begin and to keep its core. */
+/* Long enough for a guest to start and to occupy its core. */
 static void let_it_run(void)
 {
 	const struct timespec life = { .tv_nsec = 250000 };

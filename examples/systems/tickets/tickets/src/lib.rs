@@ -1,7 +1,7 @@
-//! Numbers that no two callers get: a group of hypercalls that Mortise does not know of.
+//! Ticket dispenser: a group of hypercalls from a library outside the pool.
 //!
-//! One function, [`TAKE`], answers with the next number. It has no bound but 64 bits, holds no lock
-//! and takes as long for every caller.
+//! The function [`TAKE`] returns consecutive 64-bit numbers, each of them once. It takes constant time
+//! and no lock.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,7 +13,7 @@ use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 /// services (SMCCC, 6.3).
 pub const TAKE: u32 = 0xc600_8000;
 
-/// What this library serves.
+/// The group of hypercalls.
 pub const GROUP: Group = Group {
     name: "tickets",
     brief: None,

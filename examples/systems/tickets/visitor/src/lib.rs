@@ -1,4 +1,4 @@
-//! Draws three numbers of Mortise, a millisecond apart, and says them.
+//! Draws three tickets by hypercall, a millisecond apart, and prints them.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -6,13 +6,13 @@
 use hw_arch::firmware;
 use tenon::time::{self, Duration};
 
-/// The call that `tickets` serves.
+/// The hypercall of `tickets`.
 const TAKE: u32 = 0xc600_8000;
 
-/// What x0 holds if nobody serves it (SMCCC, 7.1).
+/// Result in x0 if the call is not implemented (SMCCC, 7.1).
 const NOT_SUPPORTED: u64 = u64::MAX;
 
-/// The main thread.
+/// Main thread.
 pub fn main() {
     for _ in 0..3 {
         time::sleep(Duration::from_millis(1));
