@@ -1,10 +1,10 @@
-//! Says what the plugin interface has that this is built for.
+//! Sets a cfg for the version of QEMU's plugin interface.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(inline_counts)");
     println!("cargo::rerun-if-env-changed=TENON_PLUGIN_API");
     let interface = std::env::var("TENON_PLUGIN_API").unwrap_or_default();
-    // From 3 on, counters are added to by other calls.
+    // Interface 3 replaced the calls that add to counters.
     if matches!(interface.as_str(), "" | "1" | "2") {
         println!("cargo::rustc-cfg=inline_counts");
     }

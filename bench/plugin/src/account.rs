@@ -1,9 +1,9 @@
-//! One core's visits of Mortise: who ran before and after, what each cost, how long nobody could
-//! interrupt it.
+//! Visits of Mortise on a core: the contexts before and after, the cost, and the longest section without
+//! a check for pending interrupts.
 //!
-//! A visit goes from the first instruction of Mortise after somebody else's to the exception return
-//! or the wait that ends it. Mortise takes no interrupt, so a visit is cut into sections where it
-//! looks at `ISR_EL1`: between two looks nothing pending is seen.
+//! A visit begins with the first instruction of Mortise after other code, and ends with the exception
+//! return or WFI. Mortise runs with interrupts masked and polls `ISR_EL1`; these reads divide a visit
+//! into sections.
 
 use std::mem;
 use std::sync::Mutex;
@@ -11,49 +11,49 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::class::{KINDS, Step};
 
-/// Who runs a core's code: a range of watched RAM is its index plus `FIRST`.
+/// The context of a core: a watched range of RAM is its index plus `FIRST`.
 pub type Who = u32;
-/// Nothing ran: the exception returned into the next one.
+/// No instruction: the exception return was followed by the next exception.
 pub const NOBODY: Who = 0;
-/// The core waited for an interrupt.
+/// The core was in WFI.
 pub const IDLE: Who = 1;
-/// Code that is not counted one by one.
+/// Code that is counted by blocks.
 pub const OTHER: Who = 2;
 /// The first of the watched ranges.
 pub const FIRST: Who = 3;
 
-/// Instructions between two looks at what is pending.
+/// A section between two checks for pending interrupts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// How many, the first and the last included.
+    /// Number of instructions, including the first and the last.
     pub instructions: u64,
-    /// The physical address of the first.
+    /// Physical address of the first instruction.
     pub first: u64,
-    /// The physical address of the last.
+    /// Physical address of the last instruction.
     pub last: u64,
 }
 
-/// A visit of Mortise, complete once it is known who ran after it.
+/// A visit of Mortise, complete once the following context is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
-    /// Who ran before.
+    /// The context before.
     pub from: Who,
-    /// Who ran after.
+    /// The context after.
     pub to: Who,
-    /// Instructions that were executed since the visit before, all that is not Mortise's.
+    /// Instructions outside of Mortise since the previous visit.
     pub between: u64,
-    /// The physical address of its first instruction: the vector, which tells the cause.
+    /// Physical address of its first instruction, the vector, which identifies the cause.
     pub entry: u64,
-    /// All instructions.
+    /// Number of instructions.
     pub instructions: u64,
-    /// Those of each kind.
+    /// Number of instructions of each kind.
     pub kinds: [u64; KINDS],
     /// The longest section.
     pub longest: Section,
 }
 
 impl Visit {
-    /// The visit as it is told, with where it went.
+    /// The record of the visit, with its executed addresses.
     pub fn to_bytes(self, vcpu: u32, steps: &[u32]) -> Vec<u8> {
         let mut body = Vec::with_capacity(80 + 4 * steps.len());
         for word in [vcpu, self.from, self.to, self.between as u32] {
@@ -73,12 +73,12 @@ impl Visit {
     }
 }
 
-/// What is known of a core between two instructions.
+/// State of a core between two instructions.
 #[derive(Debug, Default)]
 pub struct Core {
-    /// Who ran since Mortise did; written at every block of a guest, hence apart.
+    /// The context since Mortise ran; separate, as each block of a guest writes it.
     ran: AtomicU32,
-    /// What was counted of code that is not counted one by one, when it was looked at last.
+    /// Last value of the counter of code that is counted by blocks.
     other: AtomicU64,
     mortise: Mutex<Mortise>,
 }
@@ -87,36 +87,36 @@ pub struct Core {
 struct Mortise {
     visit: Option<Visit>,
     section: Section,
-    /// Whether the visit is over, and only who comes next is not known.
+    /// Whether the visit has ended and waits for the next context.
     left: bool,
-    /// Where the visit went, if that is asked for.
+    /// Executed addresses of the visit, if requested.
     steps: Vec<u32>,
-    /// What had been counted that is not Mortise's, when this visit began.
+    /// Counter of instructions outside of Mortise at the start of this visit.
     outside: u64,
 }
 
 impl Core {
-    /// Someone else's code runs.
+    /// Records that code outside of Mortise runs.
     pub fn ran(&self, who: Who) {
         self.ran.store(who, Relaxed);
     }
 
-    /// Notes how much was counted of code that is not counted one by one: more, and it ran.
+    /// Updates the counter of code that is counted by blocks; an increase means that it ran.
     pub fn look(&self, other: u64) {
         if self.other.swap(other, Relaxed) != other {
             self.ran(OTHER);
         }
     }
 
-    /// Who ran before, if the next instruction of Mortise begins a visit.
+    /// The context before, if the next instruction of Mortise begins a visit.
     pub fn coming(&self) -> Option<Who> {
         let mortise = self.mortise.lock().ok()?;
         (mortise.left || mortise.visit.is_none()).then(|| self.ran.load(Relaxed))
     }
 
-    /// Mortise executes an instruction at `address`, at counters `kinds` and `outside`, of what is not
-    /// Mortise's; the visit before it, if it is the first of another, and the addresses it executed if
-    /// they were `kept`.
+    /// Records an instruction of Mortise at `address`, with the counters `kinds`, and `outside` for code
+    /// outside of Mortise. If it is the first of a visit, returns the previous one with its executed
+    /// addresses if they were `kept`.
     pub fn step(
         &self,
         address: u64,
@@ -142,7 +142,7 @@ impl Core {
 }
 
 impl Mortise {
-    /// Begins a visit if none is under way; the one before.
+    /// Begins a visit if none is in progress; returns the previous one.
     fn begin(&mut self, ran: Who, entry: u64, kinds: [u64; KINDS], outside: u64) -> Option<Visit> {
         if self.visit.is_some() && !self.left {
             return None;

@@ -1,13 +1,12 @@
-//! A model of a last-level cache that all cores share.
+//! Model of a shared last-level cache.
 //!
-//! Every load and store of every core, by its physical address, goes to one cache of `ways` lines
-//! per set, the least recently used one replaced; what is not there is a miss of the core that asked.
-//! There is nothing between a core and this cache, no instruction fetch goes through it, and a miss
-//! takes no time: the model says what is displaced, and never how long anything takes.
+//! Every load and store of every core accesses one physically indexed cache with `ways` lines per set and
+//! LRU replacement; a miss is counted for the accessing core. There are no inner levels, no instruction
+//! fetches, and no latencies: the model shows evictions, not times.
 
 use std::num::NonZeroU64;
 
-/// Its geometry: powers of two, lines of it at least one per way.
+/// Geometry of the cache: powers of two, with at least one line per way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     sets: u64,
@@ -16,7 +15,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// A cache of `size` bytes in sets of `ways` lines, if that is one.
+    /// A cache of `size` bytes in sets of `ways` lines; `None` if that is invalid.
     pub fn new(size: u64, ways: u64, line: u64) -> Option<Geometry> {
         let set = ways.checked_mul(line)?;
         let powers = [size, ways, line]
@@ -30,11 +29,11 @@ impl Geometry {
     }
 }
 
-/// What is in the cache: for each set its lines, the last used one first.
+/// Contents of the cache: the lines of each set, most recently used first.
 #[derive(Debug)]
 pub struct Cache {
     geometry: Geometry,
-    /// A line's number plus one, so that nothing is no line.
+    /// Line numbers plus one; zero is an invalid line.
     lines: Vec<Option<NonZeroU64>>,
 }
 
@@ -47,7 +46,7 @@ impl Cache {
         }
     }
 
-    /// A core asks for the line of an address; whether it was missing.
+    /// Accesses the line of an address; returns whether it was a miss.
     pub fn access(&mut self, physical: u64) -> bool {
         let Geometry { sets, ways, line } = self.geometry;
         let number = physical / line;
@@ -55,7 +54,7 @@ impl Cache {
         let set = &mut self.lines[first..first + ways];
         let wanted = NonZeroU64::new(number + 1);
         let found = set.iter().position(|held| *held == wanted);
-        // What is behind the one that was found stays where it is.
+        // Lines behind the found one keep their places.
         set[..=found.unwrap_or(ways - 1)].rotate_right(1);
         set[0] = wanted;
         found.is_none()

@@ -1,11 +1,11 @@
-//! Kinds of instructions that cost more on hardware than the one that the emulator counts.
+//! Classes of instructions that cost more on hardware than the emulator counts.
 
-/// What is counted beside instructions: barriers, system-register writes, accesses to devices.
+/// Counters beside instructions: barriers, system-register writes, device accesses.
 pub const KINDS: usize = 3;
-/// The index of device accesses, which only show when they are made.
+/// Index of device accesses, which are known only at execution.
 pub const MMIO: usize = 2;
 
-/// The kind of an A64 instruction, if it is of one (Arm ARM, C4.1.66).
+/// The class of an A64 instruction, if any (Arm ARM, C4.1.66).
 pub const fn kind(instruction: u32) -> Option<usize> {
     let barrier = matches!(
         instruction & 0xffff_f0ff,
@@ -22,17 +22,17 @@ pub const fn kind(instruction: u32) -> Option<usize> {
     }
 }
 
-/// What an instruction says of the path a program measures itself.
+/// A mark in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Here it begins.
+    /// Begin of a path.
     Begin,
-    /// Here it ends.
+    /// End of a path.
     End,
 }
 
-/// The mark that an instruction is: `hint #126` or `hint #127`, which `pool/hw/pmu` puts at the
-/// ends. To the core they are NOPs (Arm ARM, C6.2.126).
+/// The mark of an instruction: `hint #126` or `hint #127`, which `pool/hw/pmu` emits. They execute as
+/// NOPs (Arm ARM, C6.2.126).
 pub const fn mark(instruction: u32) -> Option<Mark> {
     match instruction {
         0xd503_2fdf => Some(Mark::Begin),
@@ -41,21 +41,21 @@ pub const fn mark(instruction: u32) -> Option<Mark> {
     }
 }
 
-/// What an instruction of Mortise does to a visit of it.
+/// Effect of an instruction of Mortise on its visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Step {
     /// Nothing.
     #[default]
     Plain,
-    /// It looks at what is pending: `MRS Xt, ISR_EL1`, or takes what is: `MSR DAIFClr`.
+    /// Checks for pending interrupts: `MRS Xt, ISR_EL1`, or unmasks them: `MSR DAIFClr`.
     Look,
-    /// It returns to a guest: `ERET`.
+    /// Returns to a guest: `ERET`.
     Return,
-    /// It waits for an interrupt: `WFI`.
+    /// Waits for an interrupt: `WFI`.
     Wait,
 }
 
-/// The step that an instruction is (Arm ARM, C6.2).
+/// The effect of an instruction (Arm ARM, C6.2).
 pub const fn step(instruction: u32) -> Step {
     match instruction {
         0xd69f_03e0 => Step::Return,
@@ -66,13 +66,13 @@ pub const fn step(instruction: u32) -> Step {
     }
 }
 
-/// An instruction's address and step in one number, which is all that QEMU hands back.
+/// Packs an instruction's address and effect in the one number that QEMU passes to a callback.
 pub const fn place(address: u64, step: Step) -> usize {
     // Instructions are aligned to 4.
     address as usize | step as usize
 }
 
-/// What `place` was made of.
+/// Unpacks the result of `place`.
 pub const fn placed(place: usize) -> (u64, Step) {
     let step = match place & 3 {
         0 => Step::Plain,

@@ -1,22 +1,22 @@
-//! Which instructions were executed at all.
+//! Coverage: the set of executed instructions.
 //!
-//! A bit for each instruction of the counted code, set when it is executed and never cleared: that it
-//! was translated says nothing, as an exception may leave a block before.
+//! One bit per instruction of the counted code, set at its first execution. Translation is not enough, as
+//! an exception may leave a block early.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The bytes of an A64 instruction.
+/// Size of an A64 instruction in bytes.
 const INSTRUCTION: u64 = 4;
 
-/// The instructions of some ranges, each executed or not.
+/// Coverage of the instructions of some ranges.
 #[derive(Debug)]
 pub struct Executed {
     ranges: Vec<(Range<u64>, Vec<AtomicU64>)>,
 }
 
 impl Executed {
-    /// None of them executed.
+    /// Coverage with no executed instruction.
     pub fn new(ranges: &[Range<u64>]) -> Self {
         let none = |range: &Range<u64>| {
             let instructions = (range.end - range.start).div_ceil(INSTRUCTION);
@@ -28,7 +28,7 @@ impl Executed {
         }
     }
 
-    /// The instruction at `address` is executed; whether it is for the first time.
+    /// Records an execution of the instruction at `address`; returns whether it is the first.
     pub fn first(&self, address: u64) -> bool {
         let within = |(range, _): &&(Range<u64>, _)| range.contains(&address);
         let Some((range, words)) = self.ranges.iter().find(within) else {
@@ -36,7 +36,7 @@ impl Executed {
         };
         let instruction = (address - range.start) / INSTRUCTION;
         let (word, bit) = (&words[(instruction / 64) as usize], 1 << (instruction % 64));
-        // Looked at first: to change it takes it from the other cores, and is needed only once.
+        // Reads first: a write would take the cache line from other cores, and is needed only once.
         word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0
     }
 }

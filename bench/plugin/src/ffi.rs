@@ -1,4 +1,4 @@
-//! The part of QEMU's plugin interface that is used here.
+//! Bindings of the used part of QEMU's plugin interface.
 //!
 //! Debian does not package `qemu-plugin.h`. These functions have kept their binary form from interface
 //! 1 (QEMU 4.2) to 4 (QEMU 10); QEMU resolves them from its own executable when it loads the plugin.
@@ -17,13 +17,13 @@ pub struct Instruction([u8; 0]);
 #[repr(C)]
 pub struct HardwareAddress([u8; 0]);
 
-/// What QEMU says of itself and the machine (`qemu_info_t`).
+/// Description of QEMU and the machine (`qemu_info_t`).
 #[repr(C)]
 pub struct Machine {
     target: *const c_char,
     interfaces: [c_int; 2],
     whole: bool,
-    /// The cores there are.
+    /// Number of cores.
     pub cores: c_int,
     most: c_int,
 }
@@ -36,14 +36,14 @@ pub type OnEnd = extern "C" fn(Id, *mut c_void);
 pub type OnExecute = extern "C" fn(c_uint, *mut c_void);
 /// Called after a memory access.
 pub type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
-/// The entry QEMU calls; kept here so that the exported function has a checked type.
+/// Type of the entry point, with which the exported function is checked.
 pub type Install = unsafe extern "C" fn(Id, *const Machine, c_int, *const *const c_char) -> c_int;
 
 /// The callback needs no guest registers.
 pub const NO_REGISTERS: c_int = 0;
 /// Stores only.
 pub const WRITES: c_int = 2;
-/// Add to a counter, without a call; interfaces 1 and 2 have it.
+/// Adds to a counter without a call; in interfaces 1 and 2.
 #[cfg(inline_counts)]
 pub const ADD: c_int = 0;
 /// Loads and stores.

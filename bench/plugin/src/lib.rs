@@ -1,14 +1,13 @@
-//! A QEMU plugin that counts instructions by physical address and watches tasks from outside.
+//! QEMU plugin that counts instructions by physical address and observes periodic tasks.
 //!
-//! QEMU 7.2's plugins cannot read registers, so an exception level is told by where its code lies: the
-//! orchestrator says in a plan which physical range is Mortise and which RAM belongs to a watched VM.
-//! Instructions of these are counted per vCPU, one by one, so that the counts are exact; all other
-//! code runs uninstrumented, at full speed.
+//! QEMU 7.2's plugins cannot read registers, so the exception level is derived from the code's address: the
+//! orchestrator's plan has the physical range of Mortise and the RAM of watched VMs. Their instructions
+//! are counted exactly, per vCPU and one by one; all other code runs uninstrumented.
 //!
-//! Whenever a watched VM publishes a sample (stores to its journal's head), a record goes out with the
-//! sample, all counters and every VM's exits *at that moment*. A run cut at any sample is therefore
-//! repeatable, however late the host gets to read the records. The pipe blocks when it is full, which
-//! holds the emulator and not its clock: no record is lost.
+//! Whenever a watched VM publishes a sample (a store to its journal's head), the plugin writes a record
+//! with the sample, all counters and every VM's exits *at that instant*. A run that is cut at a sample is
+//! therefore repeatable, however late the host reads the records. A full pipe blocks the emulator and
+//! not its clock, so that no record is lost.
 
 #![expect(unsafe_code, reason = "a plugin is called by QEMU through C")]
 
@@ -33,7 +32,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use plan::Plan;
 use state::{State, VCPUS};
 
-/// The plugin interface this was built for; QEMU refuses a plugin of another.
+/// Version of the plugin interface; QEMU refuses others.
 #[unsafe(no_mangle)]
 pub static qemu_plugin_version: c_int = match option_env!("TENON_PLUGIN_API") {
     Some(text) => (text.as_bytes()[0] - b'0') as c_int,
@@ -42,7 +41,7 @@ pub static qemu_plugin_version: c_int = match option_env!("TENON_PLUGIN_API") {
 
 static STATE: OnceLock<State> = OnceLock::new();
 
-/// The state, and a vCPU's number as an index of it.
+/// The state, and the index of a vCPU.
 fn at(vcpu: c_uint) -> Option<(&'static State, usize)> {
     Some((STATE.get()?, vcpu as usize)).filter(|(_, vcpu)| *vcpu < VCPUS)
 }
@@ -53,7 +52,7 @@ extern "C" fn count_el2(vcpu: c_uint, _: *mut c_void) {
     }
 }
 
-/// An instruction of Mortise is about to execute: `place` is its address and the step it is.
+/// Callback before an instruction of Mortise; `place` is its address and effect.
 extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         let (address, step) = class::placed(place.addr());
@@ -61,14 +60,14 @@ extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
     }
 }
 
-/// An instruction of Mortise, at that address, is about to execute.
+/// Callback before an instruction of Mortise at this address.
 extern "C" fn execute(_: c_uint, address: *mut c_void) {
     if let Some((state, _)) = at(0) {
         state.executed(address.addr() as u64);
     }
 }
 
-/// An instruction of a watched VM is about to execute.
+/// Callback before an instruction of a watched VM.
 extern "C" fn count_guest(vcpu: c_uint, who: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.guest[vcpu].fetch_add(1, Relaxed);
@@ -77,7 +76,7 @@ extern "C" fn count_guest(vcpu: c_uint, who: *mut c_void) {
     }
 }
 
-/// So many instructions of somebody else are about to execute: a block of them, or one.
+/// Callback before instructions of other code: a block, or one.
 extern "C" fn count_other(vcpu: c_uint, instructions: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.other[vcpu].fetch_add(instructions.addr() as u64, Relaxed);
@@ -92,7 +91,7 @@ extern "C" fn count_kind(vcpu: c_uint, kind: *mut c_void) {
 
 extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
-        // SAFETY: called inside the access's callback, as the interface demands; null is checked.
+        // SAFETY: this runs within the access's callback, where the handle is valid; null is checked.
         let device = unsafe {
             let place = ffi::qemu_plugin_get_hwaddr(info, address);
             !place.is_null() && ffi::qemu_plugin_hwaddr_is_io(place)
@@ -101,7 +100,7 @@ extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void
     }
 }
 
-/// A core loaded or stored something.
+/// Callback after a load or store.
 extern "C" fn accessed(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu)
         && let Some(physical) = in_memory(info, address)
@@ -110,42 +109,42 @@ extern "C" fn accessed(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     }
 }
 
-/// A core is about to wait for an interrupt.
+/// Callback before a WFI.
 extern "C" fn wait(_: c_uint, _: *mut c_void) {
     if let Some((state, _)) = at(0) {
         state.main_loop.settle();
     }
 }
 
-/// The first instruction of a path is about to execute.
+/// Callback before the first instruction of a path.
 extern "C" fn begin(vcpu: c_uint, path: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.begin(path.addr(), vcpu);
     }
 }
 
-/// The path between marks begins.
+/// Callback at a mark that begins a path.
 extern "C" fn mark(vcpu: c_uint, _: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.mark(vcpu);
     }
 }
 
-/// A core is about to execute an instruction that may end what a mark began.
+/// Callback before an instruction that may end a path of a mark.
 extern "C" fn reach(vcpu: c_uint, index: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.reach(index.addr(), vcpu);
     }
 }
 
-/// The first instruction behind a path is about to execute.
+/// Callback before the first instruction behind a path.
 extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu) {
         state.end(path.addr(), vcpu);
     }
 }
 
-/// The emulator ends, because the machine was turned off.
+/// Callback when the emulator ends, as the machine was turned off.
 extern "C" fn ended(_: ffi::Id, _: *mut c_void) {
     if let Some((state, _)) = at(0) {
         for path in state.plan.endless() {
@@ -154,7 +153,7 @@ extern "C" fn ended(_: ffi::Id, _: *mut c_void) {
     }
 }
 
-/// A watched VM stored something.
+/// Callback after a store of a watched VM.
 extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     if let Some((state, vcpu)) = at(vcpu)
         && let Some(physical) = in_memory(info, address)
@@ -163,9 +162,9 @@ extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
     }
 }
 
-/// Where the access went whose callback this is called in, unless to a device.
+/// Physical address of the current callback's access; `None` for a device.
 fn in_memory(info: u32, address: u64) -> Option<u64> {
-    // SAFETY: called inside the access's callback, as the interface demands; null is checked.
+    // SAFETY: this runs within the access's callback, where the handle is valid; null is checked.
     unsafe {
         let place = ffi::qemu_plugin_get_hwaddr(info, address);
         (!place.is_null() && !ffi::qemu_plugin_hwaddr_is_io(place))
@@ -173,7 +172,7 @@ fn in_memory(info: u32, address: u64) -> Option<u64> {
     }
 }
 
-/// A block was translated: instrument what the plan asks for.
+/// Callback at a block's translation, which instruments it by the plan.
 extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
     let Some((state, _)) = at(0) else { return };
     let Some(ram) = state.ram() else { return };
@@ -181,7 +180,7 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
     let count = unsafe { ffi::qemu_plugin_tb_n_insns(block) };
     let (mut counted, mut marked) = (false, false);
     for index in 0..count {
-        // SAFETY: as above, and the index is below the count.
+        // SAFETY: the block is valid during this callback, and the index is below its count.
         let (instruction, host) = unsafe {
             let instruction = ffi::qemu_plugin_tb_get_insn(block, index);
             (instruction, ffi::qemu_plugin_insn_haddr(instruction))
@@ -202,7 +201,7 @@ extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
     }
 }
 
-/// Has a block counted instruction by instruction: one in which a path begins or ends.
+/// Instruments a block instruction by instruction, because a path begins or ends in it.
 fn count_each(block: *mut ffi::Block, count: usize) {
     for index in 0..count {
         // SAFETY: the block is valid during translation, and the index is below the count; the data
@@ -215,13 +214,13 @@ fn count_each(block: *mut ffi::Block, count: usize) {
     }
 }
 
-/// Has a block counted whole.
+/// Instruments a block as a whole.
 fn count_block(state: &'static State, block: *mut ffi::Block, count: usize) {
     #[cfg(inline_counts)]
     if state.alone {
         let counter = state.other[0].as_ptr().cast();
-        // SAFETY: the block is valid during translation; the counter is for good, and only the
-        // one core there is adds to it.
+        // SAFETY: the block is valid during translation; the counter is static, and only the
+        // machine's single core adds to it.
         unsafe {
             let (add, operand) = (ffi::ADD, count as u64);
             ffi::qemu_plugin_register_vcpu_tb_exec_inline(block, add, counter, operand);
@@ -230,17 +229,17 @@ fn count_block(state: &'static State, block: *mut ffi::Block, count: usize) {
     }
     let _ = state;
     let data = ptr::without_provenance_mut(count);
-    // SAFETY: as above; `data` is a number, never followed.
+    // SAFETY: the block is valid during translation; `data` is a number that is never dereferenced.
     unsafe {
         ffi::qemu_plugin_register_vcpu_tb_exec_cb(block, count_other, ffi::NO_REGISTERS, data);
     }
 }
 
-/// Registers what is to be done at an instruction; whether it is counted.
+/// Registers the callbacks of an instruction; returns whether it is counted.
 fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, word: u32) -> bool {
     let before = |callback: ffi::OnExecute, data: usize| {
         let data = ptr::without_provenance_mut(data);
-        // SAFETY: the instruction is valid during translation; `data` is a number, never followed.
+        // SAFETY: the instruction is valid during translation; `data` is a number that is never dereferenced.
         unsafe {
             let flags = ffi::NO_REGISTERS;
             ffi::qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, data);
@@ -294,7 +293,7 @@ fn instrument(plan: &Plan, instruction: *mut ffi::Instruction, physical: u64, wo
     }
 }
 
-/// Has a callback told of an instruction's accesses of a kind, while its block is translated.
+/// Registers a callback for an instruction's memory accesses, during its block's translation.
 fn at_access(instruction: *mut ffi::Instruction, callback: ffi::OnAccess, kind: c_int) {
     let (flags, data) = (ffi::NO_REGISTERS, ptr::null_mut());
     // SAFETY: the instruction is valid during translation; the callback takes no data.
@@ -303,7 +302,7 @@ fn at_access(instruction: *mut ffi::Instruction, callback: ffi::OnAccess, kind: 
     }
 }
 
-/// The state that the plan file named in the arguments asks for.
+/// The state for the plan file that the arguments name.
 fn prepare(arguments: &[&CStr], cores: c_int) -> Result<State, String> {
     let file = arguments
         .iter()
@@ -311,7 +310,7 @@ fn prepare(arguments: &[&CStr], cores: c_int) -> Result<State, String> {
         .ok_or("no plan=FILE given")?;
     let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let plan = Plan::parse(&text)?;
-    // SAFETY: the orchestrator left this descriptor open for us and for nobody else.
+    // SAFETY: the orchestrator passes this open descriptor to the plugin alone.
     let pipe = unsafe { File::from_raw_fd(plan.pipe) };
     Ok(State::new(plan, pipe, cores == 1))
 }
@@ -329,15 +328,15 @@ pub unsafe extern "C" fn qemu_plugin_install(
 ) -> c_int {
     let _: ffi::Install = qemu_plugin_install;
     let arguments: Vec<&CStr> = (0..count as usize)
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes `count` valid C strings (see above).
         .map(|index| unsafe { CStr::from_ptr(*arguments.add(index)) })
         .collect();
-    // SAFETY: QEMU describes the machine for the time of this call.
+    // SAFETY: QEMU's description of the machine is valid during this call.
     let cores = unsafe { (*machine).cores };
     match prepare(&arguments, cores) {
         Ok(state) => {
             let _ = STATE.set(state);
-            // SAFETY: the identifier is the one QEMU gave us; the last callback takes no data.
+            // SAFETY: the identifier is the one that QEMU passed; the last callback has no data.
             unsafe {
                 ffi::qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
                 ffi::qemu_plugin_register_atexit_cb(id, ended, ptr::null_mut());

@@ -38,7 +38,7 @@ pub struct Plan {
     pub ram_size: u64,
     /// The file QEMU maps as RAM.
     pub ram_file: PathBuf,
-    /// What of it is dealt out by colour.
+    /// Memory that VMs own by colour.
     pub dealt: Option<Dealt>,
     /// The descriptor records are written to.
     pub pipe: i32,
@@ -48,33 +48,33 @@ pub struct Plan {
     pub guest: Vec<Range<u64>>,
     /// The status pages.
     pub status: Vec<u64>,
-    /// Words whose values each sample tells.
+    /// Words whose values each sample record contains.
     pub words: Vec<u64>,
     /// The tasks' journals: address and size.
     pub tasks: Vec<(u64, u64)>,
     /// The paths to measure: the addresses of their first instruction and of the first behind them.
     pub paths: Vec<(u64, u64)>,
-    /// Where a path ends that any core's mark began and any core may end, numbered behind the
-    /// one between marks.
+    /// End of a path that any core's mark begins and any core may end, numbered behind the path
+    /// between marks.
     pub reaches: Vec<u64>,
-    /// Whether every visit of Mortise is told.
+    /// Whether each visit of Mortise is recorded.
     pub visits: bool,
-    /// Whether a visit is told with where it went.
+    /// Whether the record of a visit has its executed addresses.
     pub steps: bool,
-    /// Whether each instruction of Mortise is told when it is executed first.
+    /// Whether the first execution of each instruction of Mortise is recorded.
     pub executed: bool,
-    /// Whether what a program marks is a path too, the last.
+    /// Whether marks of programs are a path too, the last one.
     pub marks: bool,
-    /// Whether code that is nobody's is counted, by blocks.
+    /// Whether other code is counted, by blocks.
     pub blocks: bool,
-    /// Whether the emulator is to be quiet before a core waits.
+    /// Whether the emulator's main loop must sleep before a core executes WFI.
     pub quiet: bool,
-    /// The cache that all cores share, if there is to be one.
+    /// The modelled shared cache, if any.
     pub cache: Option<Geometry>,
 }
 
 impl Plan {
-    /// The plan in a text; the error names the line that is wrong.
+    /// Parses a plan; the error names the invalid line.
     pub fn parse(text: &str) -> Result<Plan, String> {
         let mut plan = Plan::default();
         for (index, line) in text.lines().enumerate() {
@@ -84,13 +84,13 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The numbers of the paths that end with the emulator.
+    /// Numbers of the paths that end with the emulator.
     pub fn endless(&self) -> impl Iterator<Item = usize> + '_ {
         let paths = self.paths.iter().enumerate();
         paths.filter_map(|(path, &(_, end))| (end == 0).then_some(path))
     }
 
-    /// The paths that begin where a core comes to Mortise, by their numbers, and their ends.
+    /// Numbers and ends of the paths that begin at the entry into Mortise.
     pub fn arrivals(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let paths = self.paths.iter().enumerate();
         paths.filter_map(|(path, &(start, end))| (start == 0).then_some((path, end)))

@@ -1,12 +1,11 @@
-//! The emulator's main loop asleep, before a core waits.
+//! Workaround for a race of QEMU's main loop with WFI.
 //!
-//! With `-icount` one thread executes all cores, and the main loop moves the clock on to the next
-//! deadline when it finds every core waiting. QEMU marks a core as waiting in the middle of its `WFI`,
-//! but adds the instructions it executed to the clock only after that, and holds no lock in between.
-//! A main loop that looks just then, because the deadline before has woken it a little late, moves
-//! the clock on from where it no longer is: time is too far by those instructions, and the run is not
-//! the one it was before. A main loop that sleeps is woken by the core's thread alone, later and
-//! under the lock, so a core executes its `WFI` once it does.
+//! With `-icount` one thread executes all cores, and the main loop advances the clock to the next deadline
+//! when all cores are waiting. QEMU marks a core as waiting during its `WFI`, but adds its executed
+//! instructions to the clock only later, without a lock in between. If the main loop runs in between,
+//! because an earlier deadline has woken it late, it advances a stale clock: time is off by those
+//! instructions, and the run is not repeatable. A sleeping main loop is woken only by the core's thread,
+//! later and under the lock. So a core executes `WFI` only once the main loop sleeps.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,21 +13,21 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Host time after which a main loop that does not fall asleep is let be.
+/// Host time after which a core no longer waits for the main loop to sleep.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The view of the main loop's thread, which has the process's number.
+/// The `stat` file of the main loop's thread, whose number is the process's.
 #[derive(Debug)]
 pub struct MainLoop(Option<File>);
 
 impl MainLoop {
-    /// The main loop of this process; one that is never seen if the system does not show threads.
+    /// The main loop of this process; never observed if the system does not expose threads.
     pub fn find() -> Self {
         let process = process::id();
         Self(File::open(format!("/proc/self/task/{process}/stat")).ok())
     }
 
-    /// Lets it do what it was woken for.
+    /// Waits until the main loop sleeps.
     pub fn settle(&self) {
         let Some(stat) = &self.0 else { return };
         let mut since = None;
@@ -36,13 +35,13 @@ impl MainLoop {
             if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                 return;
             }
-            // It may need this very processor.
+            // The main loop may need this processor.
             thread::yield_now();
         }
     }
 }
 
-/// Whether a thread sleeps, as far as can be told.
+/// Whether a thread sleeps; true if that is unknown.
 fn asleep(stat: &File) -> bool {
     let mut text = [0; 64];
     match stat.read_at(&mut text, 0) {
@@ -51,7 +50,7 @@ fn asleep(stat: &File) -> bool {
     }
 }
 
-/// The state in a thread's `stat`: the letter behind its name, which ends with the last parenthesis.
+/// The state in a thread's `stat`: the letter behind the last parenthesis.
 fn state(stat: &[u8]) -> Option<u8> {
     let name = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(name + 2).copied()

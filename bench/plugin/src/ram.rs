@@ -1,4 +1,4 @@
-//! The machine's RAM as QEMU has it mapped.
+//! QEMU's mapping of the machine's RAM.
 
 #![expect(unsafe_code, reason = "reads memory that QEMU mapped")]
 
@@ -13,12 +13,12 @@ pub struct Ram {
     host: usize,
     base: u64,
     size: u64,
-    /// What is dealt out by colour: addresses count its pages as they belong together.
+    /// Memory that is owned by colour: addresses count the pages of each part consecutively.
     dealt: Option<Dealt>,
 }
 
 impl Ram {
-    /// The mapping of `file`, once QEMU has made it.
+    /// The mapping of `file`, once it exists.
     pub fn find(file: &Path, base: u64, size: u64, dealt: Option<Dealt>) -> Option<Ram> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let host = maps.lines().find_map(|line| mapping(line, file, size))?;
@@ -30,13 +30,13 @@ impl Ram {
         })
     }
 
-    /// The address of what is behind a host address, if it is RAM.
+    /// The physical address of a host address, if it is RAM.
     pub fn behind(&self, host: usize) -> Option<u64> {
         let offset = host.checked_sub(self.host)? as u64;
         (offset < self.size).then(|| self.address(self.base + offset))
     }
 
-    /// The address of what is at a physical address.
+    /// The counted address of a physical address.
     pub fn address(&self, physical: u64) -> u64 {
         self.dealt.map_or(physical, |dealt| dealt.address(physical))
     }
@@ -50,7 +50,7 @@ impl Ram {
         }
         let pointer = (self.host + offset as usize) as *const u64;
         // SAFETY: `find` saw `size` readable bytes mapped at `host`, which QEMU keeps for its
-        // lifetime; the offset is aligned and inside. Guests write it meanwhile, hence volatile.
+        // lifetime; the offset is aligned and inside. Volatile, as guests write it concurrently.
         Some(unsafe { pointer.read_volatile() })
     }
 

@@ -1,4 +1,4 @@
-//! What is counted, and how it is told.
+//! Counters and records.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::quiet::MainLoop;
 use crate::ram::Ram;
 
-/// The physical CPUs there are counters for.
+/// Maximum number of CPUs.
 pub const VCPUS: usize = 8;
 /// The kinds of record.
 const SAMPLE: u32 = 1;
@@ -29,50 +29,50 @@ const STATUS_REASON: u64 = 0x2c;
 const STATUS_RESTARTS: u64 = 0x30;
 const STATUS_HANDLE: u64 = 0x6c;
 const STATUS_EXITS: u64 = 0x200;
-/// No passage has begun.
+/// Value of a path that has not begun.
 const IDLE: u64 = u64::MAX;
 
-/// All that is counted.
+/// State of the plugin.
 pub struct State {
-    /// What to count and to watch.
+    /// The plan.
     pub plan: Plan,
-    /// Whether there is but one core.
+    /// Whether the machine has one core.
     pub alone: bool,
     ram: OnceLock<Ram>,
-    /// The emulator's own thread.
+    /// The emulator's main loop.
     pub main_loop: MainLoop,
     /// Instructions of Mortise, by vCPU.
     pub el2: [AtomicU64; VCPUS],
     /// Instructions of the watched VMs.
     pub guest: [AtomicU64; VCPUS],
-    /// Instructions of all other code, by blocks: a block that a fault cuts short counts whole. One
-    /// with a mark in it is counted one by one.
+    /// Instructions of all other code by blocks: a block that an exception leaves early counts whole. A
+    /// block with a mark is counted one by one.
     pub other: [AtomicU64; VCPUS],
-    /// Who is where.
+    /// The context of each core.
     pub cores: [Core; VCPUS],
-    /// Of the counted instructions, those of each kind.
+    /// Counted instructions of each kind.
     pub kinds: [[AtomicU64; class::KINDS]; VCPUS],
-    /// Which instructions of Mortise were executed, if that is asked for.
+    /// Coverage of Mortise, if requested.
     executed: Option<Executed>,
-    /// The lines that were missing, by who asked for them.
+    /// Cache misses by core.
     misses: [AtomicU64; VCPUS],
     cache: Option<Mutex<Cache>>,
-    /// For each path, per vCPU: what was counted when it began.
+    /// Counters at the begin of each path, per vCPU.
     begun: Vec<[Begun; VCPUS]>,
     /// Mortise's instructions on all cores when the last mark began a path.
     marked: AtomicU64,
     pipe: Mutex<File>,
 }
 
-/// Counters at the beginning of a path: instructions, or `IDLE`, those of Mortise among them, those
-/// of nobody beside, and those of each kind.
+/// Counters at the begin of a path: instructions, or `IDLE`; those of Mortise among them; those of
+/// other code; those of each kind.
 struct Begun {
     total: AtomicU64,
     el2: AtomicU64,
     other: AtomicU64,
-    /// Mortise's on all cores.
+    /// Mortise's instructions on all cores.
     everywhere: AtomicU64,
-    /// Of nobody's, those on all cores.
+    /// Other code's instructions on all cores.
     other_everywhere: AtomicU64,
     kinds: [AtomicU64; class::KINDS],
     misses: AtomicU64,
@@ -92,20 +92,20 @@ impl Begun {
     }
 }
 
-/// What all cores counted together.
+/// Sum over all cores.
 fn sum(counters: &[AtomicU64; VCPUS]) -> u64 {
     counters.iter().map(|counter| counter.load(Relaxed)).sum()
 }
 
 impl State {
-    /// Nothing counted yet.
+    /// The initial state.
     pub fn new(plan: Plan, pipe: File, alone: bool) -> Self {
         Self {
             begun: plan
                 .paths
                 .iter()
                 .map(|_| ())
-                // And the one between marks.
+                // And the path between marks.
                 .chain([()])
                 .map(|()| [const { Begun::not() }; VCPUS])
                 .collect(),
@@ -131,13 +131,13 @@ impl State {
         sum(&self.el2)
     }
 
-    /// The path between marks begins.
+    /// Begins the path between marks.
     pub fn mark(&self, vcpu: usize) {
         self.marked.store(self.everywhere(), Relaxed);
         self.begin(self.plan.paths.len(), vcpu);
     }
 
-    /// A core came where paths end that a mark began: `reach` of them.
+    /// Ends path `reach` of a mark on any core.
     pub fn reach(&self, reach: usize, vcpu: usize) {
         let marked = self.marked.swap(IDLE, Relaxed);
         if marked != IDLE {
@@ -151,7 +151,7 @@ impl State {
         }
     }
 
-    /// A path begins on a vCPU.
+    /// Begins a path on a vCPU.
     pub fn begin(&self, path: usize, vcpu: usize) {
         let begun = &self.begun[path][vcpu];
         begun.total.store(self.total(vcpu), Relaxed);
@@ -165,7 +165,7 @@ impl State {
         begun.misses.store(self.misses[vcpu].load(Relaxed), Relaxed);
     }
 
-    /// A path ends on a vCPU, if it had begun.
+    /// Ends a path on a vCPU, if it had begun.
     pub fn end(&self, path: usize, vcpu: usize) {
         let begun = &self.begun[path][vcpu];
         let total = begun.total.swap(IDLE, Relaxed);
@@ -190,7 +190,7 @@ impl State {
         self.send(PASSAGE, &body);
     }
 
-    /// A vCPU executes an instruction of Mortise.
+    /// Counts an instruction of Mortise on a vCPU.
     pub fn visit(&self, vcpu: usize, address: u64, step: Step) {
         let core = &self.cores[vcpu];
         core.look(self.other[vcpu].load(Relaxed));
@@ -207,7 +207,7 @@ impl State {
         }
     }
 
-    /// An instruction of Mortise is executed: told the first time.
+    /// Records the first execution of an instruction of Mortise.
     pub fn executed(&self, address: u64) {
         if self
             .executed
@@ -218,14 +218,14 @@ impl State {
         }
     }
 
-    /// A core loaded or stored something: one miss more, if it is not in the cache.
+    /// Models a load or store, and counts a miss.
     pub fn accessed(&self, physical: u64, vcpu: usize) {
         let cache = self.cache.as_ref().and_then(|cache| cache.lock().ok());
         let missing = cache.is_some_and(|mut cache| cache.access(physical));
         self.misses[vcpu].fetch_add(missing.into(), Relaxed);
     }
 
-    /// A watched VM stored something: a sample, if it is a journal's head.
+    /// Handles a store of a watched VM: a store to a journal's head publishes a sample.
     pub fn stored(&self, physical: u64, vcpu: usize) {
         let address = self.ram().map_or(physical, |ram| ram.address(physical));
         let head = |&(task, _): &(u64, u64)| task + TASK_HEAD == address;
@@ -240,7 +240,7 @@ impl State {
         self.el2[vcpu].load(Relaxed) + self.guest[vcpu].load(Relaxed)
     }
 
-    /// RAM, looked for until QEMU has mapped it.
+    /// RAM; searched until QEMU has mapped it.
     pub fn ram(&self) -> Option<&Ram> {
         if self.ram.get().is_none() {
             let plan = &self.plan;
@@ -250,11 +250,11 @@ impl State {
         self.ram.get()
     }
 
-    /// The record of a sample that `vcpu` just published.
+    /// The record of a sample that `vcpu` has just published.
     fn sample(&self, task: usize, vcpu: usize) -> Option<Vec<u8>> {
         let (ram, (address, size)) = (self.ram()?, self.plan.tasks[task]);
         let head = ram.word(address + TASK_HEAD)?;
-        // The guest wrote both: bound them before they become an address.
+        // Both come from the guest: check their bounds before they are part of an address.
         let capacity = ram.word(address + TASK_CAPACITY)?;
         if head == 0 || !capacity.is_power_of_two() || capacity > size / 32 {
             return None;
@@ -293,7 +293,7 @@ impl State {
         frame.extend(kind.to_le_bytes());
         frame.extend((body.len() as u32).to_le_bytes());
         frame.extend(body);
-        // A reader that went away ends the run by itself; there is nobody to tell.
+        // The orchestrator ends the run when it stops reading, so the error is ignored.
         if let Ok(mut pipe) = self.pipe.lock() {
             let _ = pipe.write_all(&frame);
         }
