@@ -1,4 +1,4 @@
-"""Minimal Debian systems to try the way in on: debootstrap's, with git and nothing else."""
+"""Minimal Debian systems for tests of the setup: debootstrap's, with git and nothing else."""
 
 import contextlib
 import os
@@ -34,7 +34,7 @@ def archive():
 
 
 def minimal_root(release):
-    """A tar of the minimal root, made once."""
+    """A tar of the minimal root file system, made once."""
     codename = CODENAMES[release]
     tar = paths.ensure(CACHE) / f"{codename}.tar"
     if not tar.exists():
@@ -50,7 +50,7 @@ def minimal_root(release):
 
 
 class Machine:
-    """One minimal system in a folder, entered by chroot."""
+    """A minimal system in a folder, entered by chroot."""
 
     def __init__(self, release):
         self.release = release
@@ -65,7 +65,7 @@ class Machine:
         (self.root / "etc/apt/sources.list").write_text("".join(lines))
         shutil.copy(KEYRING, self.root / "etc/apt/trusted.gpg.d/")
         shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
-        # What this machine trusts, as its administrator would add it on that one.
+        # The certificates and sources of this machine, as an administrator would install them.
         if BUNDLE.exists():
             trusted = paths.ensure(self.root / "usr/local/share/ca-certificates")
             shutil.copy(BUNDLE, trusted / "host.crt")
@@ -87,7 +87,7 @@ class Machine:
         shutil.rmtree(self.root, ignore_errors=True)
 
     def run(self, command, user="root", network=True, path="", seconds=1500):
-        """A shell command in there, as someone with a fresh login and no terminal."""
+        """Runs a shell command in the system as a fresh login without a terminal."""
         home = "/root" if user == "root" else f"/home/{user}"
         environment = {
             "HOME": home,
@@ -112,7 +112,7 @@ class Machine:
         return done
 
     def clone(self, home="root", owner=None):
-        """A fresh clone of the state under test, what is not committed included."""
+        """A fresh clone of the state under test, including uncommitted changes."""
         target = self.root / home / "tenonos"
         host("git", "clone", "--quiet", "--no-hardlinks", paths.ROOT, target)
         listed = ["git", "-C", paths.ROOT, "ls-files", "-z", "-m", "-o", "--exclude-standard"]
@@ -128,7 +128,7 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def machines():
-    """A maker of machines, which all go away at the end of the module."""
+    """A factory of machines, which are removed at the end of the module."""
     if os.geteuid() != 0 or not apt.own_archive(apt.system_sources(), host_codename()):
         pytest.skip("needs root on a Debian system")
     for program in ("debootstrap", "unshare", "chroot"):

@@ -1,7 +1,7 @@
-"""The way in: from Debian with git and nothing else to a running system.
+"""Setup: from Debian with only git to a running system.
 
-One machine per combination of release and Rust; the tests of a machine run in their order
-and build on each other, as a user's first hour does.
+One machine per combination of release and Rust; the tests of a machine run in order and depend
+on each other, like the first steps of a user.
 """
 
 import json
@@ -23,7 +23,7 @@ def in_clone(command):
 
 
 def demo(machine, **how):
-    """The whole main job, or as much of it as there is."""
+    """The main job: setup, build and run."""
     done = machine.run(in_clone(DEMO), **how)
     assert done.returncode == 0, done.stderr[-2000:]
     home = "root" if how.get("user", "root") == "root" else f"home/{how['user']}"
@@ -53,7 +53,7 @@ def debian12_with_rustup(machines):
 
 @pytest.fixture(scope="module")
 def debian13(machines):
-    """The usual desktop: an ordinary user who may become root through sudo."""
+    """A desktop system with an ordinary user who may use sudo."""
     machine = machines(13)
     machine.run("apt-get -q update && apt-get -q install -y --no-install-recommends sudo")
     machine.run("useradd --create-home someone")
@@ -63,7 +63,7 @@ def debian13(machines):
 
 
 class TestDebian12WithItsOwnRust:
-    """Rust from the distribution: the images' `core` is built along."""
+    """Rust from the distribution: the images' `core` is built too."""
 
     def test_without_root_it_says_what_root_must_do(self, debian12):
         debian12.run("useradd --create-home someone")

@@ -1,1 +1,1 @@
-"""Schedules from the textbook's definitions, to hold Mortise's against."""
+"""Reference schedules by textbook definitions, for comparison with Mortise's."""

@@ -1,19 +1,19 @@
-"""One core shared by fixed priorities, reservations and deadlines: who runs when.
+"""Reference simulator of a core shared by fixed priorities, reservations and deadlines.
 
-Written from the definitions, event by event, and reading nothing of `pool/core/sched`:
+An event simulation by the definitions, independent of `pool/core/sched`:
 
-* fixed priority, first come first served within a priority, always preemptive;
-* deferrable server (Strosnider, Lehoczky and Sha, 1995): a budget that is full at each boundary
-  of a period and is kept while there is nothing to do;
+* fixed priority, FIFO within a priority, preemptive;
+* deferrable server (Strosnider, Lehoczky and Sha, 1995): a budget that is replenished at each
+period boundary and retained while the server is idle;
 * constant-bandwidth server with hard reservations (Abeni and Buttazzo, 1998): on arrival, a new
-  deadline if the budget left is more than its share of the time left; when the budget is used
-  up, nothing until the deadline, and then the next budget and a deadline one period later;
-* background: what all others leave, round robin by slices of the time that each one ran; or, if
-  it is to be fair, by start-time fair queueing (Goyal, Guo and Vin, 1996) in such slices.
+deadline if the remaining budget exceeds its share of the remaining time; after depletion the
+server is suspended until the deadline, then replenished with a deadline one period later;
+* background: the remaining time, round-robin by slices of execution time; or, if fair, by
+start-time fair queueing (Goyal, Guo and Vin, 1996) in such slices.
 
-Times are nanoseconds. A demand is a list of jobs `(release, work)`; `work` is None if it never
-ends. At one instant new budgets come first, then ends of jobs, then arrivals, then budgets that
-are used up, and the choice at last.
+Times are in ns. A demand is a list of jobs `(release, work)`; `work` is None if it never ends.
+Events at the same instant are processed in this order: replenishments, completions, arrivals,
+depletions, and the scheduling decision.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True)
 class Vm:
-    """A VM on the core: its terms, and what it asks for."""
+    """A VM on the core: its scheduling parameters and its demand."""
 
     name: str
     priority: int
@@ -33,12 +33,12 @@ class Vm:
     by_deadline: bool = False
     background: bool = False
     origin: int = 0
-    """When its life began, and its first period."""
+    """Start of its life and of its first period."""
 
 
 @dataclass(frozen=True)
 class Dispatch:
-    """From `time` on `vm` has the core, or nobody."""
+    """From `time` on `vm` is running, or the core is idle (None)."""
 
     time: int
     vm: str | None
@@ -49,15 +49,15 @@ class _Server:
     vm: Vm
     left: int | None
     end: int | None
-    """End of the period that counts: boundary, or deadline."""
+    """End of the current period: boundary, or deadline."""
     jobs: list[tuple[int, int | None]]
     work: list[int | None] = field(default_factory=list)
-    """Of the jobs that have arrived, the first one being worked at."""
+    """The arrived jobs, the first of which is in progress."""
     spent: bool = False
-    """Whether the budget is used up and the next one is awaited."""
+    """Whether the budget is depleted and not yet replenished."""
     start: int = 0
     finish: int = 0
-    """Its tags in a fair background: what it had when its turn came or will come, and has had."""
+    """Its start tag and finish tag in a fair background."""
 
     @property
     def has_work(self) -> bool:
@@ -69,14 +69,14 @@ class _Server:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it is in the background now."""
+        """Whether it is in the background."""
         return self.vm.priority == 0 or self.spent
 
 
 def simulate(
     vms: Iterable[Vm], until: int, slice_: int = 1_000_000, fair: bool = False
 ) -> list[Dispatch]:
-    """Who has the core from 0 to `until`, as the changes of it."""
+    """The schedule from 0 to `until` as a list of dispatches."""
     return (_Fair if fair else _Core)(vms, slice_).run(until)
 
 
@@ -93,10 +93,10 @@ class _Core:
             for vm in vms
         ]
         self.queue: list[_Server] = []
-        """Who may run and is not behind, in the order of arrival."""
+        """The ready VMs outside of the background, in the order of arrival."""
         self.behind: list[_Server] = []
         self.spent: list[_Server] = []
-        """In the order in which their budgets were used up."""
+        """The background in the order of depletion."""
         self.running: _Server | None = None
         self.turn: _Server | None = None
         self.turn_left = 0
@@ -121,7 +121,7 @@ class _Core:
             self.advance(then - now)
             now = then
 
-    # What time does.
+    # Passage of time.
 
     def next_event(self, now: int) -> int | None:
         times = [server.jobs[0][0] for server in self.servers if server.jobs]
@@ -150,7 +150,7 @@ class _Core:
         if running.is_behind:
             self.turn_left = max(0, self.turn_left - time)
 
-    # What happens at an instant, in this order.
+    # Events of an instant, in this order.
 
     def replenish(self, now: int) -> None:
         rest = [server for server in self.servers if server not in self.spent]
@@ -196,7 +196,7 @@ class _Core:
     def run_out(self, server: _Server, now: int) -> None:
         self.leave(server)
         if server.vm.by_deadline and server.end <= now:
-            # The deadline is missed already: the next one, counted from now if that is past too.
+            # The deadline has passed: the next one, counted from now if that has passed too.
             server.end += server.vm.period
             if server.end <= now:
                 server.end = now + server.vm.period
@@ -227,7 +227,7 @@ class _Core:
             self.turn, self.turn_left = first, self.slice
         self.running = first
 
-    # Where a server waits for the core.
+    # The queue of a server.
 
     def enter(self, server: _Server) -> None:
         if server.may_run:
@@ -242,7 +242,7 @@ class _Core:
 
 
 class _Fair(_Core):
-    """The background by tags: a turn ends a slice beyond its start tag, the least has the next."""
+    """The background by tags: a slice ends one slice beyond its start tag; the least is next."""
 
     level = 0
     over = False
@@ -279,7 +279,7 @@ class _Fair(_Core):
 
 
 def got(history: Sequence[Dispatch], start: int, end: int) -> dict[str | None, int]:
-    """How much of the time from `start` to `end` each one had."""
+    """Execution time of each VM from `start` to `end`."""
     parts: dict[str | None, int] = {}
     for dispatch, following in zip(history, [*history[1:], Dispatch(end, None)], strict=True):
         time = min(following.time, end) - max(dispatch.time, start)

@@ -45,7 +45,7 @@ def linux(*inner: str, cpus: list[int], memory: str = "256M", **more: Any) -> st
 
 
 def read(text: str, folder: str = "/nowhere") -> system.System:
-    """The system that a text describes, without a file of it."""
+    """The system that a text describes, without a file."""
     spec, lines = parse(text, "system.toml")
     return system.from_spec(spec, Path(folder) / "system.toml", "system.toml", lines)
 
@@ -57,6 +57,6 @@ def disk_driver(cpus: list[int], **more: Any) -> str:
 
 
 def load_vm(name: str, **more: Any) -> str:
-    """A Tenon VM on CPU 0 that takes the processor time it is given."""
+    """A Tenon VM on CPU 0 with an unlimited demand."""
     own = {"name": name, "kind": "tenon", "app": "load", "cpus": [0], "memory": "4M"}
     return table("vm", **own, interrupts="shared", **more)

@@ -1,4 +1,4 @@
-"""System registers of a running machine, asked of the emulator as its debugger would."""
+"""Reader of a machine's system registers through the emulator's GDB stub."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 
 class Stub:
-    """One who stops the machine and reads its registers (GDB's remote serial protocol)."""
+    """Client of the GDB remote serial protocol that stops the machine and reads its registers."""
 
     def __init__(self, port):
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -15,18 +15,18 @@ class Stub:
         self._numbers = {}
 
     def go(self):
-        """Lets the machine run."""
+        """Continues the machine."""
         self._send(b"c")
 
     def stop(self):
-        """Stops the machine where it is."""
+        """Stops the machine."""
         self._socket.sendall(b"\x03")
         self._answer()
         if not self._numbers:
             self._numbers = self._described()
 
     def cores(self):
-        """What the cores are called here, in the order of their numbers."""
+        """Thread ids of the cores, in the order of their numbers."""
         found, answer = [], self._ask("qfThreadInfo")
         while answer.startswith("m"):
             found += answer[1:].split(",")
@@ -41,14 +41,14 @@ class Stub:
         return int.from_bytes(bytes.fromhex(value), "little")
 
     def close(self):
-        """Lets go of the machine, which runs on."""
+        """Detaches; the machine continues."""
         self._ask("D")
         self._file.close()
         self._socket.close()
 
     def _described(self):
-        """The number of each system register, as the emulator tells its debugger."""
-        # Only who has asked for the whole description may ask for its parts.
+        """The number of each system register by the target description."""
+        # The parts can only be read after the main description.
         self._whole("target.xml")
         text = self._whole("system-registers.xml")
         fields = (
@@ -57,7 +57,7 @@ class Stub:
         return {field["name"]: int(field["regnum"]) for field in fields}
 
     def _whole(self, file):
-        """A file of the description, which comes in pieces."""
+        """A file of the target description, read in pieces."""
         text, more = "", True
         while more:
             piece = self._ask(f"qXfer:features:read:{file}:{len(text):x},800")
@@ -77,7 +77,7 @@ class Stub:
         return byte
 
     def _answer(self):
-        """The next packet; acknowledgements are passed over."""
+        """The next packet; acknowledgements are skipped."""
         while self._byte() != b"$":
             pass
         packet = bytearray()

@@ -1,4 +1,4 @@
-"""What the tests on the emulated machine share."""
+"""Common helpers of tests on the emulated machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Outcome:
         return task
 
     def said(self, name):
-        """The lines a VM said, those that another source broke off put together again."""
+        """The lines of a VM; those that another source interrupted are joined."""
         lines = []
         for line in self.stderr.splitlines():
             if line.startswith(f"{name}| "):
@@ -57,19 +57,19 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def full(request):
-    """Whether all is done as often as promised."""
+    """Whether tests run with their full numbers of repetitions."""
     return request.config.getoption("--full")
 
 
 @pytest.fixture(scope="session")
 def times(full):
-    """How often something is done: so many times, or a thousand with `--full`."""
+    """A number of repetitions: the given one, or a thousand with `--full`."""
     return lambda short: 1000 if full else short
 
 
 @pytest.fixture(scope="session")
 def tenon(full, tmp_path_factory):
-    """A way to call `./tenon`, which is killed when its time is over; its JSON is read."""
+    """Calls `./tenon` with a time-out and reads its JSON."""
     patience = 20 if full else 1
 
     def call(*arguments, limit=300, json_file=True):
@@ -98,9 +98,9 @@ def tenon(full, tmp_path_factory):
 
 
 def cases(folder, script, last, patience=240):
-    """Options of a run in which Linux, with the files in `root`, runs a script until it says that.
+    """Options of a run in which Linux, with the files in `root`, runs a script until a line appears.
 
-    Linux is ready before, so that the script may take as long as it likes.
+    Linux has booted before, so that the script has no time-out of its own.
     """
     file = folder / "root/etc/cases"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -113,10 +113,10 @@ def cases(folder, script, last, patience=240):
 
 
 def until(folder, **last):
-    """Options of a run that ends when each of these VMs has said its last.
+    """Options of a run that ends when each of these VMs has printed its last line.
 
-    A system without periodic tasks has no clock but the host's: a run of so many seconds would be
-    too short on one that is busy.
+    A system without periodic tasks is limited by the host's clock: a run with a limit in seconds
+    would be too short on a busy host.
     """
     options = []
     for name, text in last.items():
@@ -127,9 +127,9 @@ def until(folder, **last):
 
 
 def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240):
-    """The lines that an image without Mortise says, until so many of them hold its `last` words.
+    """The lines of an image without Mortise, until this number of them contains `last`.
 
-    The same to the instruction, however busy the host is. A line counts when it has ended.
+    Deterministic, however busy the host is. Only complete lines count.
     """
     serial = folder / "serial"
     command = [
@@ -153,17 +153,17 @@ def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limi
 
 
 def assert_well(outcome):
-    """The command succeeded; if not, show what was said."""
+    """Asserts that the command succeeded, and shows its output if not."""
     assert outcome.status == 0, outcome.stderr[-4000:]
 
 
 LOST = 4096
-"""KiB that Linux may have less of after many kills, by what it keeps for later: not the memory of
-as many programs, nor with `--full` a page of each."""
+"""Memory in KiB that Linux may cache after many kills: less than the memory of the killed
+programs, and with `--full` less than a page of each."""
 
 
 def assert_nothing_lost(said):
-    """Linux said that it has its memory, and no task that waits for ever; with `-s` it is shown."""
+    """Asserts that Linux reported no lost memory and no hung task; `-s` shows the report."""
     (line,) = (line for line in said if line.startswith("lost "))
     print(*(line for line in said if line.startswith(("killed ", "lost "))), sep="; ")
     memory, stuck = re.fullmatch(r"lost (-?\d+) KiB, (\d+) tasks stuck", line).groups()

@@ -1,4 +1,4 @@
-"""`./tenon bench`: the figures repeat, hold their goals and are the same in a VM."""
+"""`./tenon bench`: figures are repeatable, meet their goals and are equal in a VM."""
 
 import re
 
@@ -13,7 +13,7 @@ from tenonos.bench.row import Kinds, Row
 from tenonos.bench.suites import ENVIRONMENTS
 
 SUITES = sorted({figure.suite for figure in figures().all if figure.peers})
-"""Those that the README's table and picture draw on: other kernels have figures there."""
+"""The suites of the README's table and picture, which have figures of other kernels."""
 
 KEYS = {
     *("suite", "name", "params", "environment", "system", "build", "options", "unit", "samples"),
@@ -22,13 +22,13 @@ KEYS = {
 }
 
 OPEN: set[tuple[str, str]] = set()
-"""Goals that are not reached yet; what is reached is taken out, and stays reached."""
+"""Goals that are not met yet; a goal that is met is removed here."""
 
 OF_KERNELS = {"sched", "irq", "timer", "thread-metric"}
-"""What a kernel does on the bare machine and in a VM alike."""
+"""Operations with equal cost on the bare machine and in a VM."""
 
 FLAT = ("yield", "start", "cancel", "expire")
-"""What must not cost more with more threads or timers."""
+"""Operations whose cost must not depend on the number of threads or timers."""
 
 
 COUNTS = ("threads", "pending")
@@ -41,7 +41,7 @@ def drawing(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def measured(tenon, drawing):
-    # What comes of sharing a core has tests of its own.
+    # Shared cores have tests of their own.
     outcome = tenon("bench", *SUITES, "--svg", drawing, limit=800)
     assert_well(outcome)
     return outcome.result
@@ -57,7 +57,7 @@ def rows(result, environment="bare"):
 
 
 def usual(row):
-    """Whether it is of the build that the goals are about."""
+    """Whether the row is of the build for which the goals are set."""
     tick = row.params.get("mode") == "tick"
     return not (tick or row.params.get("fp") or "cores" in row.params)
 
@@ -92,7 +92,7 @@ def test_phases_are_the_whole_start(measured):
     parts = [row for row in found if row.name == "mortise_phase"]
     for guest, all_of_it in whole.items():
         assert sum(row.max for row in parts if row.params["guest"] == guest) == all_of_it
-    # Linux is loaded in place; all else is done for either.
+    # Linux is loaded in place; all other work is common to both.
     empty = {(row.params["guest"], row.params["phase"]) for row in parts if row.max < 100}
     assert empty <= {("linux", "load")}
 
@@ -139,7 +139,7 @@ def test_a_vm_costs_nothing(measured, environment):
 
 @pytest.fixture(scope="module")
 def recorded():
-    """The rows that the tree keeps, if they were made with the tools that are here."""
+    """The recorded rows, if they were measured with the same tools."""
     rows = RecordedRows.load()
     here = tools()
     other = {key: rows.made[key] for key in ("qemu", "rust") if rows.made[key] != here[key]}
@@ -154,7 +154,7 @@ def test_the_recorded_rows_are_what_is_measured(measured, recorded):
 
 
 def bars(picture):
-    """What a picture of the benchmarks says: our figure behind each bar."""
+    """The text of a picture of benchmarks: Tenon's figure behind each bar."""
     texts = re.findall(r'<text [^>]*class="(label|value)"[^>]*>([^<]*)</text>', picture)
     names = [text for kind, text in texts if kind == "label"]
     values = [float(text.replace(",", "")) for kind, text in texts if kind == "value"]

@@ -1,9 +1,9 @@
-"""`./tenon bench cache`: what a neighbour displaces, in a model of a shared cache."""
+"""`./tenon bench cache`: cache lines that a neighbour evicts, in a model of a shared cache."""
 
 from conftest import assert_well
 
 LINES = 256 * 1024 // 64
-"""Of the victim's working set."""
+"""Lines of the victim's working set."""
 SWEEPS = 50
 
 

@@ -1,4 +1,4 @@
-"""`./tenon bench detach`: nothing comes between a detached program's instructions."""
+"""`./tenon bench detach`: no other instructions run between those of a detached program."""
 
 import pytest
 from conftest import assert_well
@@ -8,7 +8,7 @@ LOADS = ("idle", "io", "build")
 
 @pytest.mark.timeout(450)
 def test_goals_hold(tenon):
-    # A program that does not come to its end fails the command.
+    # A program that does not end fails the command.
     outcome = tenon("bench", "detach", limit=430)
     assert_well(outcome)
     rows = {(row["name"], *row["params"].values()): row for row in outcome.result}
@@ -18,7 +18,7 @@ def test_goals_hold(tenon):
         noise, jitter = rows["fwq_noise", load], rows["loop_jitter", load]
         assert (noise["samples"], noise["min"], noise["max"]) == (400, 0, 0)
         assert (jitter["samples"], jitter["max"]) == (200, 0)
-        # What is counted would have shown: Linux's timer does, where the program is Linux's.
+        # The count detects interference: Linux's timer shows while the program is attached.
         assert rows["fwq_attached", load]["max"] > 1000 < rows["loop_attached", load]["max"]
     assert [entry["paper"] for entry in rows["fwq_noise", "io"]["paper"]] == ["L4Re"]
     for owner in ("polling", "sleeping"):

@@ -1,4 +1,4 @@
-"""`./tenon bench exits`: what the exits cost of guests that have their cores for themselves."""
+"""`./tenon bench exits`: costs of the exits of guests with dedicated cores."""
 
 import pytest
 from conftest import assert_well
@@ -37,22 +37,22 @@ def test_goals_hold(measured):
 
 
 def test_an_exit_is_seen_where_there_is_one(measured):
-    # A row that counts nothing would meet any goal.
+    # An empty row would meet any goal.
     none = {(row.name, row.params.get("irq")) for row in measured if row.max == 0}
     assert none == {("irq_direct", None), ("doorbell_receive", "direct")}
 
 
 def test_short_ways_do_what_the_general_one_does(tenon, tmp_path):
-    # With a trace nothing is done by the vectors alone, as it would not be recorded.
+    # With a trace there is no fast path in the vectors, as it records nothing.
     run = ("run", "bench-exits", "--headless", "--deterministic", "--seconds", 2)
     short, general = (tenon(*run, *more) for more in ((), ("--trace", tmp_path / "trace.json")))
     for outcome in (short, general):
         assert_well(outcome)
         exits = {vm["name"]: vm["exits"] for vm in outcome.result["vms"]}
         assert exits["direct"]["irq"] == 0
-        # Two calls whose answers it prints; what the others call is doorbells.
+        # Two hypercalls for its output; the other VMs only ring doorbells.
         assert exits["direct"]["hypercall"] == exits["peer"]["hypercall"] == 202
-        # One exit for each interrupt that it caused and each doorbell, but the one under way.
+        # One exit per interrupt that it raised and per doorbell, except the one in progress.
         rung = exits["shared"]["hypercall"] - 202
         assert rung > 10 and exits["peer"]["irq"] - 200 in (rung, rung - 1), exits
     answers = [

@@ -1,4 +1,4 @@
-"""`./tenon bench lifecycle`: what life cycles cost that Linux asks for, and that nobody notices."""
+"""`./tenon bench lifecycle`: costs of life cycles that Linux requests, without interference."""
 
 import pytest
 from conftest import assert_well
@@ -6,14 +6,14 @@ from conftest import assert_well
 
 @pytest.mark.timeout(500)
 def test_goals_hold(tenon):
-    # A neighbour that exits or loses a release fails the command.
+    # An exit or a lost release of the neighbour fails the command.
     outcome = tenon("bench", "lifecycle", limit=450)
     assert_well(outcome)
     rows = {row["name"]: row for row in outcome.result}
     lives = {"create_to_first_instruction", "pause", "resume", "destroy"}
     assert rows.keys() == lives | {"masked_max"}
     assert all(rows[name]["samples"] == 10 for name in lives)
-    # Every byte is loaded and every page scrubbed: less would be a figure of something else.
+    # A lower bound: every byte is loaded and every page scrubbed.
     assert rows["create_to_first_instruction"]["min"] > 200_000
     assert rows["destroy"]["min"] > 200_000
     # 566 before life cycles, faults and the interrupt controller's registers looked more often,

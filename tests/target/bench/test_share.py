@@ -1,4 +1,4 @@
-"""`./tenon bench share dispatch`: one core, two kernels, the task of one first under any load."""
+"""`./tenon bench share dispatch`: two kernels on one core, one with a task of higher priority."""
 
 import pytest
 from conftest import assert_well
@@ -10,7 +10,7 @@ SCHEDULES = {"reservations", "deadline"}
 
 @pytest.fixture(scope="module")
 def measured(tenon):
-    # A missed, late or doubled release fails the command.
+    # A missed, late or duplicate release fails the command.
     outcome = tenon("bench", "share", "dispatch", limit=900)
     assert_well(outcome)
     return outcome.result
@@ -48,8 +48,8 @@ def test_goals_hold(measured):
 
 @pytest.mark.timeout(1000)
 def test_no_switch_waits_for_what_can_come_behind_it(measured):
-    # A device's interrupt that was taken just before the timer's was listed first: 651; one that is
-    # put back when the timer is near is not part of the switch.
+    # A device interrupt acknowledged just before the timer's was listed first: 651. One that is
+    # repended because the timer is near is not part of the switch.
     assert named(measured, "vm_switch").keys() == LOADS - {"idle"}
     for fp, goal in ((False, 300), (True, 360)):
         for row in named(measured, "vm_switch", fp=fp).values():
@@ -62,7 +62,7 @@ def test_a_policy_takes_no_longer(measured):
     assert {row["params"]["schedule"] for row in rows} == SCHEDULES
     for row in rows:
         assert row["samples"] > 700
-        # A budget whose time came in the midst of a switch had it made in vain: 575.
+        # A budget that was depleted during a switch made it redundant: 575.
         assert row["max"] <= row["goal"] == 300
 
 
@@ -71,9 +71,9 @@ def test_the_loads_do_load(measured):
     switches = named(measured, "vm_switch")
     assert switches["cpu"]["samples"] >= 2 * 1_990, "Linux always has something to do"
     assert switches["irq"]["samples"] > 1_000
-    # Both use floating point at each turn: to and fro, all registers are exchanged.
+    # Both VMs use floating point in each run, so each switch exchanges all registers.
     floating = named(measured, "vm_switch", fp=True)["cpu"]
     assert floating["samples"] >= 2 * 1_990
     assert floating["min"] >= switches["cpu"]["min"] + 32
-    # How often a writer has the core depends on when the host's disk is done.
+    # The number of runs of a writer depends on the host's disk.
     assert switches["block"]["samples"] > 20

@@ -1,4 +1,4 @@
-"""`./tenon bench vlib`: what calls of Linux cost, in parts."""
+"""`./tenon bench vlib`: costs of vLib calls by component."""
 
 import pytest
 from conftest import assert_well
@@ -28,13 +28,13 @@ def test_calls_cost_what_is_said(tenon):
     median = {name: row["median"] for name, row in rows.items()}
     assert 0 < median["call_in_tenon"] + median["call_in_mortise"] < median["call"]
     assert median["call"] <= rows["call"]["goal"]
-    # The program's own alone: its kernel has no part in a call.
+    # Only instructions of the program: its kernel is not involved in a call.
     assert 0 < rows["call_in_linux"]["max"] < 100
     assert median["remote_deschedule"] <= rows["remote_deschedule"]["goal"]
-    # Of a server that looks at memory and never at its clock: the path, as clocks across cores tell
-    # of the emulator.
+    # Instructions of a server that polls memory: the emulator's clocks of different cores are not
+    # comparable.
     assert 0 < rows["time_out"]["max"] <= rows["time_out"]["goal"]
     assert median["call"] < median["async_call"]
-    # Of each of 1,000 periods of 10 ms Linux has its 3 ms and no more.
+    # Linux runs for 3 ms in each of 1,000 periods of 10 ms, and no longer.
     assert 2_970_000 <= rows["budget"]["min"] <= rows["budget"]["max"] <= 3_030_000
     assert median["channel_map_in_linux"] < median["channel_map"]

@@ -1,4 +1,4 @@
-"""The same Tenon image, without Mortise: it finds out at boot where it is.
+"""The same Tenon image without Mortise, which detects its environment at boot.
 
 The image of `tests/systems/selftest` is the one that `test_tenon.py` runs under Mortise.
 """
@@ -15,7 +15,7 @@ MACHINES = [(version, level) for version in (3, 2) for level in VIRTUALISED]
 
 @pytest.fixture(scope="module")
 def image(tenon, tmp_path_factory):
-    """A way to build the image of a system's only Tenon VM."""
+    """Builds the image of a system's only Tenon VM."""
 
     def build(system, *settings):
         defines = [part for setting in settings for part in ("-D", f"CONFIG_{setting}=y")]
@@ -70,7 +70,7 @@ def test_an_image_without_the_machines_driver_says_so(image, version, driver, tm
 
 
 def run(image, folder, version, level, last=" passed, ", count=1):
-    """What a machine of that GIC says, which the image enters at that level."""
+    """Output of a machine with this GIC that enters the image at this exception level."""
     machine = f"gic-version={version}{VIRTUALISED[level]}"
     return bare(image, folder, last, machine=machine, count=count)
 

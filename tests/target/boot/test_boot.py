@@ -1,4 +1,4 @@
-"""How systems begin, or say why they do not."""
+"""Boot of systems, and messages of failed boots."""
 
 import os
 import shutil

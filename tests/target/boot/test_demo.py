@@ -1,4 +1,4 @@
-"""The demo: a control loop beside Linux, with what is promised of it."""
+"""The demo: a control loop beside Linux, and its guarantees."""
 
 import pytest
 from conftest import assert_well
@@ -15,7 +15,7 @@ def assert_every_release_once(task, at_least):
 
 @pytest.fixture(scope="module")
 def host(tenon):
-    """Ten seconds of the demo in host timing."""
+    """Ten seconds of the demo by the host's clock."""
     return tenon("demo", "--headless", "--seconds", 10)
 
 

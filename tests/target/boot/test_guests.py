@@ -1,4 +1,4 @@
-"""Guests of no kind that TenonOS knows, unmodified, and two Linux of which one has devices."""
+"""Unmodified guests of other kinds, and two Linux of which one has devices."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from tenonos.setup import debian, initramfs
 
 GUESTS = SUPPORT / "guests"
 
-# Beside U-Boot: memory in the middle of nowhere, a second piece far from it, a tree at its start.
+# Beside U-Boot: memory at an unusual address, a distant second region, a device tree at its start.
 ELSEWHERE = """
 [[vm]]
 name = "elsewhere"
@@ -151,7 +151,7 @@ def test_one_linux_has_a_disk_a_network_and_pins_and_the_other_faults_for_them(t
     assert_well(outcome)
     left, right = outcome.vm("left"), outcome.vm("right")
     assert left["restarts"] == 2 and "restarts" not in right
-    # The direction of the pins, which their owner reads as it wrote it.
+    # The direction register of the pins, which reads as written.
     assert "left stopped: data abort at 0x9030400 (write)" in outcome.stderr
     assert left["fault"]["text"].startswith("data abort at 0xa000000")
     assert (left["state"], right["state"]) == ("running", "running")

@@ -1,4 +1,4 @@
-"""Images for metal: they come out, and nobody says that they were run."""
+"""Images for boards without an emulator: they are built, and reported as never run."""
 
 import json
 

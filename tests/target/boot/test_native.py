@@ -1,4 +1,4 @@
-"""Programs with no kernel below them: linked into Mortise, alone at EL1, and alone at EL2."""
+"""Native tasks: linked into Mortise, alone at EL1, and alone at EL2."""
 
 import json
 import re
@@ -18,9 +18,9 @@ def test_a_native_task_and_an_image_without_a_kernel_keep_their_releases(tenon):
     assert_well(outcome)
     assert outcome.said("inside") == [FIRST, LAST]
     assert outcome.said("alone") == [FIRST, LAST]
-    # The machine goes off with the last of both.
+    # The machine turns off with the last of both.
     assert outcome.said("mortise")[-1] == "every virtual machine has ended"
-    # It begins, writes two lines and ends: nothing of its waiting comes to Mortise.
+    # It starts, writes two lines and ends; its waits are no exits.
     exits = outcome.vm("alone")["exits"]
     assert exits["irq"] == exits["wfi"] == exits["sysreg"] == 0
 
@@ -85,11 +85,11 @@ memory = "2M"
 
 
 def test_a_stack_of_mortise_that_overflows_is_reported_and_ends_the_machine(tenon, tmp_path):
-    """A native task's stack is Mortise's, and ends at a page that is not there."""
+    """The stack of a native task is in Mortise and ends at a guard page."""
     (tmp_path / "system.toml").write_text(DEEP.format(guests=GUESTS))
     outcome = tenon("run", tmp_path, "--headless", "--deterministic")
     assert outcome.said("deep") == ["goes down 1000000 times"]
     report = [line for line in outcome.said("mortise") if "at EL2" in line]
-    # A data abort without a change of level (Arm ARM, ESR_EL2.EC), on the guard page.
+    # A data abort from the same exception level (Arm ARM, ESR_EL2.EC) on the guard page.
     assert len(report) == 1 and re.search(r"exception 0 at EL2: esr=0x96", report[0])
     assert outcome.said("mortise")[-1] == report[0]

@@ -1,4 +1,4 @@
-"""Deterministic runs are identical on a host whose threads are late, too."""
+"""Deterministic runs are identical even on a host with delayed threads."""
 
 import os
 import shlex
@@ -14,7 +14,7 @@ QEMU = "qemu-system-aarch64"
 
 @pytest.fixture
 def late(tmp_path, monkeypatch):
-    """An emulator whose core thread is slow to account for the instructions before a WFI."""
+    """An emulator whose core thread accounts late for the instructions before a WFI."""
     if not sys.platform.startswith("linux"):
         pytest.skip("a library is put before the emulator's with Linux's loader")
     library = tmp_path / "late.so"

@@ -1,4 +1,4 @@
-"""Building for real: reproducible, quick when nothing changed, and refused in one line."""
+"""Builds: reproducible, incremental, and refused in one line."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def digest(outcome):
 
 
 def written(outcome):
-    """When each image was linked."""
+    """Time of linking of each image."""
     assert_well(outcome)
     return {
         elf: Path(elf).stat().st_mtime_ns for elf in json.loads(outcome.stdout)["elves"].values()
@@ -42,7 +42,7 @@ def build(tenon):
 
 @pytest.fixture
 def mine(tmp_path):
-    """A copy of a system outside the tree, for the test to spoil."""
+    """A copy of a system outside of the tree for a test to modify."""
 
     def copy(name):
         folder = tmp_path / name
@@ -71,7 +71,7 @@ def test_systems_of_one_name_are_told_apart(build, tmp_path):
         elves[folder] = Path(json.loads(build(system.parent).stdout)["elves"]["mortise"])
     first = elves["one"].read_bytes()
     assert elves["two"].read_bytes() != first
-    # Whatever has it built again: a library that changed, another toolchain.
+    # Causes of a rebuild: a changed library, another toolchain.
     (elves["one"].parent / "built").unlink()
     assert_well(build(tmp_path / "one"))
     assert elves["one"].read_bytes() == first
@@ -103,17 +103,17 @@ def test_neither_kernel_leaks_into_the_other(tenon, build):
     assert not [name for name in images["mortise"] if name.startswith(("tenon/", "apps/"))]
     elves = json.loads(build("motor-linux").stdout)["elves"]
     for elf in elves.values():
-        # A guest keeps its floating point in these registers; they may be cleared, for a start.
+        # These registers hold a guest's floating-point state; Mortise may only clear them.
         code = list(instructions(elf))
         assert len(code) > 5000
         assert not [name for name, word in code if uses_simd(word)]
-    # Tenon at EL1 names EL2 only where it steps down from it, before Rust begins.
+    # Tenon accesses EL2 registers only to drop to EL1 before Rust code runs.
     named = {name for name, word in instructions(elves["motor"]) if names_el2(word)}
     assert all("drop_to_el1" in name for name in named)
 
 
 def instructions(elf):
-    """The instructions of an image, each with the function it is in."""
+    """The instructions of an image with their functions."""
     with open(elf, "rb") as file:
         image = ELFFile(file)
         symbols = list(image.get_section_by_name(".symtab").iter_symbols())
@@ -124,8 +124,8 @@ def instructions(elf):
 
 
 def decoded(start, data, places):
-    """The instructions of a section of code, whose symbols are at these places."""
-    # The mapping symbols $x and $d say where code begins and where data does.
+    """The instructions of a code section, given its symbols."""
+    # The mapping symbols $x and $d mark the start of code and data.
     code, function = False, ""
     marks = sorted(places, key=lambda place: (place[0], place[1].startswith("$")))
     ends = [address for address, _ in marks[1:]] + [start + len(data)]
@@ -140,7 +140,7 @@ def decoded(start, data, places):
 
 
 def uses_simd(word):
-    """Whether an instruction uses a SIMD register, other than to clear it (Arm ARM, C4.1)."""
+    """Whether an instruction uses a SIMD register except to clear it (Arm ARM, C4.1)."""
     cleared = word & 0xFFFFFFE0 == 0x6F00E400  # movi vN.2d, #0
     processes = word >> 25 & 0b0111 == 0b0111
     moves = word >> 25 & 0b0101 == 0b0100 and word >> 26 & 1 == 1
@@ -190,13 +190,13 @@ def test_size_says_what_both_kernels_share(tenon):
     assert stacks.keys() == {"main", "idle", "interrupts"}
     for row in stacks.values():
         assert row["image"] == "motor"
-        # An interrupt and a preemption alone take as much of a thread's stack.
+        # An interrupt with a preemption alone needs this much of a thread's stack.
         assert row["bounded"] and 272 <= row["need"] <= row["size"], row
 
 
 @pytest.fixture(scope="module")
 def of_this_tree():
-    """The cards are; if they are not, what they say is no test."""
+    """Whether the cards are fresh; stale ones are not compared."""
     if old := dict(stale(load())):
         pytest.skip(f"{len(old)} cards are of another tree: ./tenon measure")
 
@@ -217,7 +217,7 @@ def test_the_cards_add_up_to_what_is_built(tenon, system):
 
 
 OF_MODE_2 = ("machine/backlog", "irq/acknowledge", "run/slot")
-"""Modules of `mortise/partition` that only shared cores and VMs made at run time need."""
+"""Modules of `mortise/partition` for shared cores and VMs created at run time only."""
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_unknown_config_on_the_command_line(build):
 
 
 def test_an_application_of_ones_own(tenon, tmp_path):
-    """The README's ten minutes: new, build, run, outside of the tree."""
+    """The README's quick start: new, build, run, outside of the tree."""
     made = tenon("-C", tmp_path, "new", "app", "blinker", json_file=False)
     assert_well(made)
     outcome = tenon("run", tmp_path / "blinker", "--headless", "--seconds", "2")
@@ -347,7 +347,7 @@ def test_a_compile_error_is_one_line_with_its_place(tenon, tmp_path):
 
 @pytest.fixture
 def clone(tmp_path):
-    """A copy of the tree for a test to break, and a way to build in it."""
+    """A copy of the tree for a test to modify, and a function that builds in it."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -392,7 +392,7 @@ def test_a_crate_above_its_layer_stops_the_build(clone):
 def test_an_image_takes_no_more_memory_than_it_may(build, tenon, tmp_path):
     objective = "a 1 kHz control loop with 92 KiB of RAM"
     assert_well(tenon("compose", objective, "-o", tmp_path / "loop", json_file=False))
-    # What the cards say, to the last page, is what is built.
+    # The sum of the cards equals the built image, to the page.
     assert_well(build(tmp_path / "loop"))
     file = tmp_path / "loop" / "system.toml"
     file.write_text(file.read_text().replace('ram_limit = "92K"', 'ram_limit = "88K"'))

@@ -1,4 +1,4 @@
-"""Bytes copied, filled and compared by Mortise's own instructions, on a machine without Mortise."""
+"""Mortise's memory functions in assembly, on a machine without Mortise."""
 
 import subprocess
 

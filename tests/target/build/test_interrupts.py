@@ -1,4 +1,4 @@
-"""Handlers that libraries bring along: what is wrong with them does not build."""
+"""Interrupt handlers of libraries: invalid ones do not build."""
 
 import pytest
 from conftest import assert_well

@@ -1,4 +1,4 @@
-"""Link-time options: a constant of the image, and no load of it."""
+"""Link-time options: constants of the image without a load."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def test_an_option_is_folded_into_what_it_switches(tenon, cores):
     elves = json.loads(built.stdout)["elves"]
     symbols = symbols_of(elves["hello"])
     assert "tenon_main" in symbols
-    # The linker drops a constant that nothing loads; one that is loaded keeps its symbol.
+    # The linker drops a constant without loads; a loaded one keeps its symbol.
     assert "TENON_THREAD_CORES" in OPTIONS
     assert symbols.isdisjoint(OPTIONS)
     mortise = symbols_of(elves["mortise"])

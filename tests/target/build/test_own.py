@@ -1,4 +1,4 @@
-"""A library that is not of the pool: it adds a group of hypercalls, and nothing of ours changes."""
+"""A library outside of the pool that adds a group of hypercalls."""
 
 import shutil
 
@@ -8,7 +8,7 @@ from conftest import ROOT, assert_well, until
 
 @pytest.fixture
 def system(tmp_path):
-    """The example, somewhere else."""
+    """A copy of the example in another folder."""
     return shutil.copytree(ROOT / "examples/systems/tickets", tmp_path / "tickets")
 
 

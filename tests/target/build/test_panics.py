@@ -1,7 +1,7 @@
-"""What of a linked Mortise leads to a panic: nothing that a guest's exit decides.
+"""Panics in a linked Mortise: none is reachable from a guest's exit.
 
-Every call of every function is read from the instructions, so that no pointer or table hides one. A
-library that is not here has no way to a panic left: the compiler saw that each of its checks holds.
+All calls of all functions are read from the instructions. A library without an entry below has no
+path to a panic: the compiler has proven and removed each of its checks.
 """
 
 import pytest
@@ -26,7 +26,7 @@ MAPPING = {
 
 
 def ways(elf):
-    """Where functions that go on otherwise may panic: the files, outermost first."""
+    """Call sites of panics in functions that also return: source frames, outermost first."""
     graph = Graph(elf)
     places = Places(graph.elf)
     for function in graph.functions.values():
@@ -44,6 +44,6 @@ def excused(frames):
 def test_no_exit_of_a_guest_leads_to_a_panic(system):
     built = build.build(systems.load(system))
     found = [*ways(built.elves["mortise"].read_bytes())]
-    # It sees them at all.
+    # The analysis finds panics at all.
     assert any("boot.rs" in frame for frames in found for frame in frames)
     assert [frames for frames in found if not excused(frames)] == []

@@ -1,4 +1,4 @@
-"""How much of its stack Mortise needs, where it has the smallest one."""
+"""Stack usage of Mortise in the configuration with the smallest stack."""
 
 from elftools.elf.elffile import ELFFile
 
@@ -9,7 +9,7 @@ from tenonos.system.limits import PAGE
 
 
 class Depth:
-    """Whoever looks, as the machine ends, how far down Mortise's first stack was written."""
+    """Reads at the end of a run how deep Mortise's first stack was written."""
 
     def __init__(self, elf):
         with elf.open("rb") as file:
@@ -25,13 +25,13 @@ class Depth:
         pass
 
     def close(self, session):
-        # The emulator's RAM is zero where nothing was written, and nothing clears a stack.
+        # The emulator's RAM is initially zero, and no code clears a stack.
         self.below = session.memory.at(self.start - PAGE, PAGE)
         self.stack = session.memory.at(self.start, self.size)
 
     @property
     def deepest(self):
-        """Bytes between its top and the lowest that is not zero."""
+        """Bytes between the top of the stack and the lowest non-zero byte."""
         return len(self.stack.lstrip(b"\0"))
 
 

@@ -1,4 +1,4 @@
-"""No stack is used beyond what was read from the image: what ran, against what could."""
+"""Stack usage of runs stays below the bound that was computed from the image."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OWN = {"IDLE_STACK": "idle", "TENON_INTERRUPT_STACK": "interrupts"}
 
 
 class Watcher:
-    """Ends a run when a VM has summed up, and reads how far each of its stacks was written.
+    """Ends a run after a VM's last line, and reads how deep each of its stacks was written.
 
-    Memory is zero at first.
+    Memory is initially zero.
     """
 
     def __init__(self, vm, stacks):
@@ -36,7 +36,7 @@ class Watcher:
 
 
 def stacks_of(built, image):
-    """The stacks of an image by the names of their statics, as physical address and size."""
+    """The stacks of an image by name, as physical address and size."""
     from elftools.elf.elffile import ELFFile
 
     from tenonos.analysis.demangle import demangled
@@ -56,7 +56,7 @@ def test_what_is_used_is_within_the_bounds(system, image):
     rows = {r["name"]: r for r in measure(built)["stacks"] if r["image"] == image}
     statics = {name: (address, size) for name, address, size in stacks_of(built, image)}
     sizes = {name: rows[row]["size"] for name, row in OWN.items()}
-    # What threads of the test run on, one after the other.
+    # The stack of consecutive threads of the test.
     threads = [row for row in rows.values() if row["size"] == 4096 and row["name"] != "interrupts"]
     storages = {name for name, (_, size) in statics.items() if size == 3 * PAGE and name in "ABC"}
     sizes |= dict.fromkeys(storages, 4096)
@@ -67,7 +67,7 @@ def test_what_is_used_is_within_the_bounds(system, image):
     for name, row in OWN.items():
         assert rows[row]["bounded"], row
         assert 0 < watcher.used[name] <= rows[row]["need"], (name, watcher.used, rows[row])
-    # An interrupt that preempts is the deepest an idle thread gets, and happens at once.
+    # The maximum of an idle thread is an interrupt with a preemption, which happens soon.
     assert watcher.used["IDLE_STACK"] == rows["idle"]["need"]
     most = max(row["need"] for row in threads)
     least = min(row["need"] for row in threads)

@@ -1,4 +1,4 @@
-"""Waiting in a handler does not build."""
+"""Interrupt handlers that may block do not build."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GIVE = "let _ = ARRIVED.give();"
 
 @pytest.fixture
 def pump(tenon, tmp_path):
-    """Builds a program whose two handlers do this; what came of it, and the source's path."""
+    """Builds a program with these two handlers; returns the outcome and the path of the source."""
     assert_well(tenon("-C", tmp_path, "new", "app", "pump", json_file=False))
     source = tmp_path / "pump" / "src" / "lib.rs"
 
