@@ -35,20 +35,20 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::Absent => "the system gives this VM no end of such a channel",
+            Self::Absent => "this VM has no end of such a channel",
             Self::OtherEnd => "this VM has the other end of the channel",
             Self::Taken => "the end of the channel is open already",
-            Self::Malformed => "what the system says of the channel makes no sense",
+            Self::Malformed => "the system's channel description is malformed",
             Self::Interrupt(intid) => {
                 return write!(f, "doorbell {intid} is beyond TENON_IRQ_LINES, or in use");
             }
-            Self::Core => "a channel is opened on the first core, where its doorbell comes",
+            Self::Core => "a channel must be opened on the first core",
             Self::Full => "the channel is full",
             Self::Empty => "the channel is empty",
             Self::TooLong => "the message is longer than the channel's may be",
-            Self::TimedOut => "the time to wait was over",
-            Self::PeerGone => "the other end of the channel is gone",
-            Self::Corrupt => "the other end of the channel spoiled its index",
+            Self::TimedOut => "the deadline has passed",
+            Self::PeerGone => "the peer of the channel is gone",
+            Self::Corrupt => "the peer of the channel corrupted its index",
         };
         f.write_str(text)
     }

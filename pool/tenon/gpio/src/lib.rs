@@ -38,7 +38,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Taken => f.write_str("somebody has the pins already"),
+            Self::Taken => f.write_str("the pins are taken already"),
             Self::Device(error) => write!(f, "{KIND}: {error}"),
         }
     }

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_nobody_registered_for() {
+    fn counts_interrupts_without_a_handler() {
         let interrupts = interrupts();
         dispatch(&interrupts, 5);
         dispatch(&interrupts, 1_000);

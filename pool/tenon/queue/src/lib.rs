@@ -52,9 +52,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "there is no room",
-            Self::Empty => "there is nothing to get",
-            Self::TimedOut => "the time to wait was over",
+            Self::Full => "it has no room",
+            Self::Empty => "nothing to receive",
+            Self::TimedOut => "the deadline has passed",
         })
     }
 }

@@ -75,14 +75,14 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "the time to wait was over",
+            Self::TimedOut => "the deadline has passed",
             Self::Full => "the semaphore is full",
-            Self::Owned => "the thread owns the mutex already",
+            Self::Owned => "the mutex is owned already",
             Self::NotOwner => "the thread does not own the mutex",
             Self::Busy => "another thread owns the mutex",
             Self::Abandoned => "an owner of the mutex ended without unlocking it",
             Self::AboveCeiling => "the thread is more urgent than the mutex's ceiling",
-            Self::OtherMutex => "others wait for the condition with another mutex",
+            Self::OtherMutex => "waiters of the condition use another mutex",
         })
     }
 }

@@ -32,18 +32,18 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::Absent => "the system gives this VM no such vLib",
+            Self::Absent => "this VM has no such vLib",
             Self::Interrupt(intid) => {
                 return write!(f, "interrupt {intid} is beyond TENON_IRQ_LINES, or in use");
             }
             Self::NoMemory => "the vLib has no room for such a channel",
-            Self::Busy => "a call on this channel is under way",
+            Self::Busy => "the channel has a call in progress",
             Self::NotListening => "nobody listens at the vLib",
             Self::Gone => "the server of the vLib ended in the call",
-            Self::TimedOut => "the time of the call was over",
-            Self::Stale => "a call left behind has ended first, and this one was not made",
+            Self::TimedOut => "the call's deadline passed",
+            Self::Stale => "a former run's call was completed instead of this",
             Self::NoThread => "there is no thread for asynchronous calls",
-            Self::Overload => "the core cannot promise that budget",
+            Self::Overload => "the core cannot admit that budget",
         };
         f.write_str(text)
     }

@@ -37,11 +37,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotSupported => "this Mortise, if any, has no life cycles",
-            Self::Invalid => "what was asked for means nothing",
-            Self::Denied => "the system gives this VM no authority for it",
-            Self::NoMemory => "the reserve has not as much for this VM",
-            Self::Busy => "not in this state, or somebody else is at it",
+            Self::NotSupported => "no Mortise, or one without life cycles",
+            Self::Invalid => "an argument is invalid",
+            Self::Denied => "this VM has no authority for it",
+            Self::NoMemory => "the reserve of this VM is exhausted",
+            Self::Busy => "in another state, or in another operation",
             Self::NotFound => "there is no such VM or template",
         })
     }

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_late_is_found_and_the_next_look_is_when_somebody_may_be() {
+    fn a_missed_deadline_is_found_and_the_timer_is_armed_for_the_next_one() {
         let at = Instant::from_nanoseconds;
         let watched = [("a", at(50)), ("b", at(30)), ("c", at(40))];
         let look = |now| look(watched.into_iter(), at(now));
