@@ -30,7 +30,6 @@ class Hex(int):
 Value = bool | int | str
 
 RENAMED = {
-    "LIB_TENON_LINE": "LIB_TENON_SHELL",
     "LIB_TENON_SERVER_C": "TENON_C_API_SERVERS",
     "LIB_TENON_VLIB_C": "TENON_C_API_VLIB",
     "LIB_TENON_VM_C": "TENON_C_API_VM",

@@ -1,4 +1,4 @@
-//! Command shell and line input on the console.
+//! Command shell on the console.
 //!
 //! An application passes a table of [`Command`]s. A line consists of words separated by blanks: the
 //! first names a command, the others are its arguments. `help` lists the commands. [`line`] reads
@@ -26,11 +26,9 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-pub mod line;
-
 use core::str::SplitAsciiWhitespace;
 use core_log::info;
-use line::Error;
+use tenon_line::Error;
 
 /// Arguments of a command.
 pub type Words<'a> = SplitAsciiWhitespace<'a>;
@@ -50,7 +48,7 @@ pub struct Command {
 pub fn serve(commands: &[Command]) -> Error {
     info!("ready: help lists the commands");
     loop {
-        match line::read() {
+        match tenon_line::read() {
             Ok(line) => obey(commands, line.text()),
             Err(error) => return error,
         }

@@ -28,7 +28,7 @@ pub const fn step(number: u32) -> u32 {
 pub fn asked() -> Option<u32> {
     info!("which number?");
     loop {
-        match tenon_shell::line::read() {
+        match tenon_line::read() {
             Ok(line) => match line.text().trim().parse() {
                 Ok(number) => return Some(number),
                 Err(_) => info!("a number from 0 to {}, please", u32::MAX),

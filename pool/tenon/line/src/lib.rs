@@ -8,10 +8,13 @@
 //! Guarantees: no allocation, no interrupt. [`read`] blocks until a line is complete.
 //!
 //! ```no_run
-//! let line = tenon_shell::line::read()?;
+//! let line = tenon_line::read()?;
 //! let number: Option<u32> = line.text().trim().parse().ok();
-//! # Ok::<(), tenon_shell::line::Error>(())
+//! # Ok::<(), tenon_line::Error>(())
 //! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
 
 use core::fmt;
 use tenon_thread::input;
@@ -99,7 +102,10 @@ pub fn read() -> Result<Line, Error> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::{LINE, Line};
+    use std::string::String;
 
     /// The text of a line, and the remaining input.
     fn typed(bytes: &[u8]) -> (String, &[u8]) {
