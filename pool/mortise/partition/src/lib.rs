@@ -6,14 +6,13 @@
 //!
 //! | module | content | imports |
 //! |---|---|---|
-//! | [`machine`] | records of the machine, its cores and VMs; orders to VMs; the registry of
-//! libraries | |
-//! | [`gic`] | list registers and the physical GIC behind a virtual one | `machine` |
-//! | [`console`] | the serial line: output, input, log rings, deferred work | `gic` |
-//! | [`irq`] | interrupts that are taken to EL2 | `console` |
-//! | [`run`] | runs of a VM: start, restart, stop | `irq` |
-//! | [`trap`] | exits: hypercalls, system registers, device accesses | `run` |
-//! | [`boot`] | from the first Rust instruction to running cores | `run` |
+//! | `machine` | records of the machine, its cores and VMs; orders to VMs; the registry | |
+//! | `gic` | list registers and the physical GIC behind a virtual one | `machine` |
+//! | `console` | the serial line: output, input, log rings, deferred work | `gic` |
+//! | `irq` | interrupts that are taken to EL2 | `console` |
+//! | `run` | runs of a VM: start, restart, stop | `irq` |
+//! | `trap` | exits: hypercalls, system registers, device accesses | `run` |
+//! | `boot` | from the first Rust instruction to running cores | `run` |
 //! | [`image!`] | statics and entry points of an image | `boot`, `trap` |
 //!
 //! Each module imports only those above it. `machine` defines [`Core`], [`Vm`] and [`Machine`] with
