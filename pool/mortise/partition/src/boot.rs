@@ -24,7 +24,7 @@ use core::sync::atomic::Ordering;
 use core_log::info;
 use core_manifest::{Console, Error, InterruptMode, System};
 use core_memory::PhysicalRange;
-use hw_arch::{entry::SecondaryStart, firmware, layout};
+use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
 use maps::{adopt_map, give_map};
 use vms::new_vm;
@@ -295,4 +295,15 @@ pub(crate) fn fits_irqchip(
     } else {
         Ok(())
     }
+}
+
+/// Panics on an exception that EL2 itself took, called by the vectors: the state of Mortise can no
+/// longer be trusted.
+pub fn hypervisor_fault(cause: u64) -> ! {
+    panic!(
+        "exception {cause} at EL2: esr={:#x} far={:#x} elr={:#x}",
+        El2::read_esr(),
+        El2::read_far(),
+        El2::read_elr()
+    )
 }

@@ -44,13 +44,12 @@ mod machine;
 mod run;
 mod trap;
 
-pub use boot::{panicked, primary, secondary, slots::add_slot};
+pub use boot::{hypervisor_fault, panicked, primary, secondary, slots::add_slot};
 pub use console::ConsoleAccess;
 pub use gic::{RaiseInterrupt, VirtualInterface};
 pub use irq::{CoreInterrupts, IrqOutcome, posted::take_posted_irq};
 pub use machine::{
     Board, Core, DirectSgi, Gic, Machine, RootComplex, Vcpu, Vm,
-    fatal::hypervisor_fault,
     interface::{
         ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
         Dispatcher, ExitChecker, Iommu, Irqchip, OwnedInterrupts, Regulator, VmExtension,

@@ -37,8 +37,10 @@ impl Core {
     /// Arms periodic work on this core.
     pub(crate) fn arm(&'static self, work: &'static PeriodicWork<&'static Machine>) {
         let machine = self.machine;
-        self.enable_hypervisor_timer();
-        let first = machine.hypervisor_timer.arm(machine.board.clock, work);
+        let enable = || self.enable_hypervisor_timer();
+        let first = machine
+            .hypervisor_timer
+            .arm(machine.board.clock, work, enable);
         self.set_hypervisor_deadline(first);
     }
 

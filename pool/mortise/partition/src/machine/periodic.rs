@@ -77,17 +77,23 @@ impl<C: Copy> HypervisorTimer<C> {
         }))
     }
 
-    /// Arms periodic work; returns the first expiry of the queue. Work expires at whole multiples of
+    /// Arms periodic work and calls `enable` under the lock; returns the first expiry of the queue. Work expires at whole multiples of
     /// its period, as Linux's ticks do, and apart from the releases of Tenon's periodic tasks: where
     /// timers of two cores expire in the same tick, the order in which the emulator runs the cores
     /// would decide on a latency.
     #[inline(always)]
-    pub(crate) fn arm(&self, clock: Clock<El2>, work: &'static PeriodicWork<C>) -> u64 {
+    pub(crate) fn arm(
+        &self,
+        clock: Clock<El2>,
+        work: &'static PeriodicWork<C>,
+        enable: impl FnOnce(),
+    ) -> u64 {
         let queue = self.0.lock();
         let period = clock.frequency().ticks(work.period);
         queue
             .armed
             .start(work, next_multiple(clock.ticks(), period));
+        enable();
         queue.first()
     }
 

@@ -29,11 +29,11 @@ impl Vm {
             .filter(|slot| slot.vacant.load(Ordering::Acquire))
     }
 
-    /// Maps `pa` at `ipa` in a vacant slot, with the granule of [`SlotMap::map`].
+    /// Maps `pa` at `ipa` in a vacant slot, with the granule of `SlotMap::map`.
     ///
     /// # Errors
     ///
-    /// Those of [`SlotMap::map`]; [`Error::Live`] if the slot is not vacant.
+    /// Those of `SlotMap::map`; [`Error::Live`] if the slot is not vacant.
     pub fn map(&self, ipa: u64, pa: u64, access: Access) -> Result<(), Error> {
         let slot = self.vacant_slot().ok_or(Error::Live(ipa as usize))?;
         slot.map.map(ipa as usize, pa as usize, access)
@@ -43,7 +43,7 @@ impl Vm {
     ///
     /// # Errors
     ///
-    /// Those of [`SlotMap::unmap`]; [`Error::Live`] if the slot is not vacant.
+    /// Those of `SlotMap::unmap`; [`Error::Live`] if the slot is not vacant.
     pub fn unmap(&self, ipa: u64) -> Result<(), Error> {
         let slot = self.vacant_slot().ok_or(Error::Live(ipa as usize))?;
         slot.map.unmap(ipa as usize)
