@@ -60,7 +60,7 @@ fn it_is_a_gicv2_with_cpus_of_its_own() {
 }
 
 #[test]
-fn private_interrupts_are_those_of_the_core_that_asks() {
+fn private_interrupts_are_those_of_the_accessing_core() {
     let register = PhysicalRegister {
         frame: PhysicalFrame::Sgi(1),
         offset: 0x100,
@@ -81,7 +81,7 @@ fn private_interrupts_are_those_of_the_core_that_asks() {
 }
 
 #[test]
-fn a_core_finds_out_its_number() {
+fn a_core_discovers_its_number() {
     let value = |value| Decision::Common(Common::Value(value));
     assert_eq!(read(0, 0x800, Width::Word), value(0x0101_0101));
     assert_eq!(read(1, 0x81c, Width::Word), value(0x0202_0202));

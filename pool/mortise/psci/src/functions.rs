@@ -268,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_calls_start_only_what_is_off_and_only_in_memory(
+        fn any_calls_start_only_stopped_vcpus_and_only_in_memory(
             calls in prop::collection::vec(
                 (prop_oneof![0x8400_0000u32..0x8400_0020, 0xc400_0000u32..0xc400_0020, any::<u32>()],
                  prop_oneof![0u64..4, any::<u64>()], prop_oneof![0xffcu64..0x2004, any::<u64>()], any::<u64>()),

@@ -174,7 +174,7 @@ mod tests {
     use super::{CPTR, InterruptMode, MDCR, MDCR_PMU_AND_DEBUG, Traps, vtcr};
 
     #[test]
-    fn registers_are_what_the_manual_says() {
+    fn register_values_match_the_manual() {
         assert_eq!(vtcr(2), 0x8002_3559, "40 bits of physical address");
         assert_eq!(CPTR, 0x4010_33ff);
         assert_eq!(CPTR & 1 << 10, 0, "floating point does not trap");

@@ -100,7 +100,7 @@ fn loopback_sends_nothing_out() {
 }
 
 #[test]
-fn registers_hold_what_they_have_bits_for() {
+fn registers_hold_their_implemented_bits() {
     let mut port = Pl011::new();
     for (at, kept) in [
         (offset::LOW_POWER, 0xff),

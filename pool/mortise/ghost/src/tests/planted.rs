@@ -108,7 +108,7 @@ fn an_interrupt_that_fell_out_of_its_list_register_is_found() {
 }
 
 #[test]
-fn an_interrupt_of_which_the_controller_does_not_know_is_found() {
+fn an_interrupt_unknown_to_the_virtual_gic_is_found() {
     let violation = with(pending(7)).unwrap_err();
     assert!(
         matches!(violation, Violation::Unknown { .. }),
@@ -140,6 +140,6 @@ fn an_active_interrupt_that_mortise_ended_is_found() {
 }
 
 #[test]
-fn templates_are_no_surprise() {
+fn template_injections_are_no_violation() {
     assert_eq!(with(pending(TIMER).with_hardware(TIMER)), Ok(()));
 }

@@ -40,7 +40,7 @@ fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Expected
 }
 
 #[test]
-fn what_mortise_sets_is_what_is_asked_for() {
+fn values_that_mortise_sets_pass() {
     for bits in 0..8 {
         let (is, of) = sound(bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
         // No VM with direct interrupts runs on a shared core.

@@ -166,7 +166,7 @@ fn a_table_that_is_elsewhere_is_found() {
 }
 
 #[test]
-fn what_is_withdrawn_leads_nowhere() {
+fn a_withdrawn_root_maps_nothing() {
     let map = map(&usual());
     map.withdraw();
     assert_eq!(walk(map.root() as u64, 64, &[]), Ok(0));
@@ -197,7 +197,7 @@ fn memory_of_two_owners_is_found() {
 
 proptest! {
     #[test]
-    fn whatever_is_mapped_is_what_is_granted(
+    fn every_mapping_is_granted(
         pages in prop::collection::btree_map(0u64..2048, 0u64..0x10_0000, 1..40),
         wrong in any::<prop::sample::Index>(),
     ) {

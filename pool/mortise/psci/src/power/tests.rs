@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn nobody_sleeps_on_what_is_to_be_done(
+    fn no_core_with_an_action_stays_asleep(
         vcpus in 1..=4usize, restarts in 0..3u32,
         steps in prop::collection::vec((0usize..4, 0usize..256), 0..120),
         orders in prop::collection::vec((0usize..120, any::<bool>()), 0..4),
@@ -254,7 +254,7 @@ fn of_two_faults_at_once_one_counts() {
 }
 
 #[test]
-fn what_was_to_start_does_not_start_in_the_next_run() {
+fn start_requests_end_with_the_run() {
     let mut power = Power::new(2, 0);
     power.begin_run(ENTRY);
     assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
@@ -275,7 +275,7 @@ fn what_was_to_start_does_not_start_in_the_next_run() {
 }
 
 #[test]
-fn who_decides_from_outside_decides_until_it_is_done() {
+fn a_forced_end_can_change_until_it_is_carried_out() {
     let mut power = Power::new(1, 0);
     power.begin_run(ENTRY);
     assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
@@ -359,7 +359,7 @@ fn the_end_of_the_run_waits_for_cores_that_are_lent() {
 }
 
 #[test]
-fn nobody_is_left_to_serve_what_the_last_vcpu_lent() {
+fn the_last_vcpu_off_ends_the_run_despite_lent_cores() {
     let mut power = lending();
     assert_eq!(power.mark_stopped(0), VcpuSet(6));
     assert_eq!(power.requested_end(), Some(RunEnd::Off));
@@ -369,7 +369,7 @@ fn nobody_is_left_to_serve_what_the_last_vcpu_lent() {
 }
 
 #[test]
-fn nobody_lends_the_leader_s_core_or_one_that_is_not_there() {
+fn the_core_of_the_leader_or_of_no_vcpu_is_not_lent() {
     let mut power = lending();
     assert_eq!(power.lend_core(0), Err(PowerState::On));
     assert_eq!(power.mark_stopped(0), VcpuSet(6));

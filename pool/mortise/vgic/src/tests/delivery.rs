@@ -6,7 +6,7 @@ use crate::*;
 const GICD: Frame = Frame::Distributor;
 
 #[test]
-fn a_timer_goes_by_its_template() {
+fn a_timer_is_injected_by_its_template() {
     let mut machine = Machine::running(4);
     machine.raise(TIMER, 1);
     assert_eq!(
@@ -40,7 +40,7 @@ fn a_template_is_withdrawn_with_its_enable_and_its_group() {
 }
 
 #[test]
-fn disabling_takes_back_what_a_template_injected() {
+fn disabling_withdraws_a_template_injection() {
     let mut machine = Machine::running(4);
     machine.raise(TIMER, 0);
     machine.write(0, Frame::Sgi(0), 0x180, 1 << TIMER);
@@ -103,7 +103,7 @@ fn an_sgi_in_flight_elsewhere_is_not_lost() {
 }
 
 #[test]
-fn group_0_requests_spare_group_1() {
+fn group_0_requests_do_not_pend_group_1() {
     let mut machine = Machine::running(4);
     machine.write(0, Frame::Sgi(0), 0x80, !0b10);
     assert_eq!(machine.read(0, Frame::Sgi(0), 0x80), 0x4800_fffd);
@@ -127,7 +127,7 @@ fn a_level_stays_until_its_line_falls() {
 }
 
 #[test]
-fn a_level_that_fell_is_not_taken() {
+fn a_level_that_fell_is_not_signalled() {
     let mut machine = Machine::running(4);
     machine.line(0, 33, true);
     machine.line(0, 33, false);
@@ -149,7 +149,7 @@ fn an_edge_outlives_its_line() {
 }
 
 #[test]
-fn what_becomes_pending_while_active_comes_at_its_end() {
+fn an_interrupt_pended_while_active_is_signalled_at_its_end() {
     let mut machine = Machine::running(4);
     machine.line(0, 33, true);
     assert_eq!(machine.acknowledge(0), Some(33));
@@ -211,7 +211,7 @@ fn a_shared_interrupt_listed_elsewhere_is_called_back() {
 }
 
 #[test]
-fn an_interrupt_routed_to_nobody_waits() {
+fn an_interrupt_without_a_target_stays_pending() {
     let mut machine = Machine::running(4);
     machine.route(0, 33, 7);
     machine.line(0, 33, true);
@@ -238,7 +238,7 @@ fn hardware_rerouted_in_flight_arrives_at_its_new_place() {
 }
 
 #[test]
-fn clearing_what_hardware_backs_deactivates_it() {
+fn clearing_a_hardware_interrupt_deactivates_it() {
     let mut machine = Machine::running(4);
     machine.raise(40, 0);
     machine.write(0, GICD, 0x284, 1 << 8);
@@ -298,7 +298,7 @@ fn a_storm_is_taken_in_order_of_priority() {
 }
 
 #[test]
-fn nesting_deeper_than_the_list_registers_ends_what_began() {
+fn nesting_deeper_than_the_list_registers_ends_each_interrupt() {
     for list_registers in [1, 2, 4] {
         let mut machine = Machine::running(list_registers);
         let mut order = Vec::new();

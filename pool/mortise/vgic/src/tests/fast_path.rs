@@ -34,7 +34,7 @@ impl Machine {
 }
 
 #[test]
-fn a_write_that_changes_nothing_is_known() {
+fn a_write_without_effect_is_detected() {
     let machine = Machine::running(4);
     let vgic = &machine.vgic;
     let (all, given) = (u32::MAX, 0xff << 8 | 1 << 1);
@@ -59,7 +59,7 @@ fn a_write_that_changes_nothing_is_known() {
 }
 
 #[test]
-fn an_sgi_to_itself_is_listed_where_its_last_one_was() {
+fn an_sgi_to_itself_is_listed_again_in_its_list_register() {
     let mut machine = Machine::running(4);
     let fast = |machine: &mut Machine| {
         machine.takes_fast_path = false;

@@ -88,7 +88,7 @@ fn boot() -> Machine {
 }
 
 #[test]
-fn the_driver_comes_up_and_owns_nothing_but_its_own() {
+fn the_driver_initialises_and_touches_only_its_own_interrupts() {
     let machine = boot();
     let own = |intid| intid == TIMER || (40..48).contains(&intid);
     assert!(machine.effects.iter().all(|effect| own(effect.target().0)));
@@ -143,7 +143,7 @@ fn a_reboot_starts_from_the_beginning() {
 }
 
 #[test]
-fn what_comes_for_a_vcpu_at_rest_is_there_when_it_starts() {
+fn an_interrupt_for_a_stopped_vcpu_is_delivered_when_it_starts() {
     let mut machine = Machine::running(4);
     machine.route(0, 40, 1);
     machine.reset_vcpu(1);

@@ -19,7 +19,7 @@ fn listening_with(list_registers: usize) -> Machine {
 }
 
 #[test]
-fn several_pulses_before_the_guest_looks_are_one() {
+fn several_pulses_before_acknowledgement_are_one() {
     for edge in [false, true] {
         let mut machine = listening();
         if edge {
@@ -39,7 +39,7 @@ fn several_pulses_before_the_guest_looks_are_one() {
 }
 
 #[test]
-fn a_pulse_waits_until_the_guest_lets_it_through() {
+fn a_pulse_stays_pending_until_it_is_enabled() {
     let mut machine = listening();
     machine.write(0, GICD, 0x188, 1 << (BELL % 32));
     machine.pulse(BELL);
@@ -49,7 +49,7 @@ fn a_pulse_waits_until_the_guest_lets_it_through() {
 }
 
 #[test]
-fn a_notice_is_listed_where_its_last_one_was() {
+fn a_local_pulse_is_listed_again_in_its_list_register() {
     let mut machine = listening_with(4);
     let place = |machine: &Machine| {
         let lists = &machine.cores[0].lists;
@@ -86,7 +86,7 @@ fn a_notice_is_listed_where_its_last_one_was() {
 }
 
 #[test]
-fn a_notice_of_what_is_disabled_or_another_s_waits_or_goes_on() {
+fn a_local_pulse_stays_pending_if_disabled_and_is_forwarded_if_rerouted() {
     let mut machine = listening();
     machine.pulse_local(0, BELL);
     assert_eq!(machine.drain(0), [BELL]);
@@ -110,7 +110,7 @@ fn a_notice_of_what_is_disabled_or_another_s_waits_or_goes_on() {
 }
 
 #[test]
-fn what_the_guest_has_not_or_hardware_raises_is_not_pulsed() {
+fn only_emulated_spis_of_the_vm_are_pulsed() {
     let mut machine = listening();
     for intid in [0, TIMER, 40, 90, 1019, u32::MAX] {
         machine.pulse(intid);

@@ -104,7 +104,7 @@ fn only_given_interrupts_are_enabled() {
 }
 
 #[test]
-fn what_is_not_enabled_is_pending_where_hardware_has_it() {
+fn a_disabled_interrupt_reads_as_pending_from_hardware() {
     let mut machine = Machine::new(4);
     for (frame, set, intid, vcpu) in [
         (Frame::Sgi(1), 0x200, OTHER_TIMER, 1),
@@ -227,7 +227,7 @@ fn priorities_in_bytes_and_words() {
 }
 
 #[test]
-fn a_new_priority_reorders_what_is_listed() {
+fn a_new_priority_reorders_listed_interrupts() {
     let mut machine = Machine::running(4);
     machine.sgi(0, 1 << 24 | 1);
     machine.sgi(0, 2 << 24 | 1);
@@ -296,7 +296,7 @@ fn a_vcpu_that_does_not_exist_has_no_redistributor() {
 }
 
 #[test]
-fn a_sleeper_wakes_for_what_is_pending() {
+fn has_pending_wakes_a_sleeping_vcpu() {
     let mut machine = Machine::running(4);
     machine.save_lrs(0);
     assert!(!machine.vgic.has_pending(0));
