@@ -1,16 +1,16 @@
-"""Reading an objective: English in, a typed plan out; `readings.read` is the way in.
+"""Reader of objectives: from English text to a typed plan; `readings.read` is the entry point.
 
-An objective passes through these stages, each of which knows those before it only:
+An objective passes through these stages, each of which depends on earlier ones only:
 
 * *words* (`text`), the closed classes and set phrases of English (`grammar`, `idioms`,
-  `negations`, `background`), and what words of a sentence say together (`gist`);
-* *marks*: what grammar alone understands (`marks`, of `quantities`, `cores`, `corrections`,
-  `ticks`, `utilities`, `listed`, `roles` and `asides`, which ask for nothing);
-* *phrases* between them, cut where English cuts (`phrases`, `elements`, `rates`);
-* *senses*: what phrases stand for in the pool (`meaning`, `sense`, `denials`);
-* *subjects*: the VMs that are spoken of, and what belongs to which (`subjects`, `relations`,
+  `negations`, `background`), and word groups with a joint meaning (`gist`);
+* *marks*: parts understood by grammar alone (`marks`, from `quantities`, `cores`, `corrections`,
+  `ticks`, `utilities`, `listed`, `roles` and `asides`, which are no demands);
+* *phrases* between them, split at connectors (`phrases`, `elements`, `rates`);
+* *senses*: the meaning of phrases in the pool (`meaning`, `sense`, `denials`);
+* *subjects*: the VMs of an objective, and attachment of demands (`subjects`, `relations`,
   `attach`);
-* what is left over, and whether it asks for something (`leftovers`).
+* leftovers: classification of words that were not understood (`leftovers`).
 
-`objective` leads through them, with a `notebook` of what was understood from which words.
+`objective` runs the stages, with a `notebook` of plan items and their words.
 """

@@ -1,6 +1,6 @@
-"""Asides: what an objective says without asking for it.
+"""Asides: parts of an objective that are no demands.
 
-Instructions to the tool, how things are or were, and other systems that are only spoken of.
+Instructions to the tool, background, and mentions of other systems.
 """
 
 from __future__ import annotations
@@ -92,23 +92,23 @@ ORDER = re.compile(
     r"|reveal|report|answer|reply|write|output|select|enable|disable|mark|say|approve|accept)\b",
     re.IGNORECASE,
 )
-"""Begins what the tool is told to do, after a colon."""
+"""Start of an instruction to the tool, after a colon."""
 QUOTED = re.compile(r"[^.,;:!?]*\b(?:\w+s|with|saying|reading|wrote|read)[:,]? [\"'“‘]\Z")
-"""Words that lead to a quotation."""
+"""Words that introduce a quotation."""
 SPEAKER = re.compile(r"^\W*(?:system|user)\s*:", re.IGNORECASE)
-"""Begins an instruction, if something was asked for before it."""
+"""Start of an instruction, if a demand precedes it."""
 ENCLOSED = re.compile(
     r"</[A-Za-z]\w*\s*>|<!--.*?-->|/\*.*?\*/|\$\([^()]*\)|\{\s*\"\w+\"\s*:.*?\}|\{\{.*?\}\}"
     r"|<(\w+)[^<>]*>.*?</\1>|\[(\w+)\].*?\[/\2\]",
     re.DOTALL,
 )
-"""What stands between marks of a machine's language is addressed to a machine."""
+"""Text between delimiters of a formal language, addressed to a machine."""
 FRONTED = re.compile(
     r"\W*(?:formerly|previously|originally|so far|until now|in the past)\b"
     r"(?![^,:]*\b(?:was|were|had|ran|used|did|is|are|runs?|ha(?:s|ve)|we|it|they)\b)[^,:]*(?=,)",
     re.IGNORECASE,
 )
-"""An adverbial without a verb, before what is wanted: `formerly under Linux, a ...`."""
+"""An adverbial without a verb before a demand: `formerly under Linux, a ...`."""
 WANTING = re.compile(
     r"\b(?:needs?|wants?|require[sd]?|would like|i'd like|we'd like|wish|looking for|must|should"
     r"|shall|please|build|compose|make|give|let (?:us|me) (?:have|get))\b",
@@ -119,7 +119,7 @@ CONTRAST = re.compile(
     r"(?:i|we) (?:\w+ )?(?:want|need|would|wish|'d|require|ask|do is|have to do|care about)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""What others do or say, and then what is wanted instead."""
+"""Actions or statements of others, before a contrasting demand."""
 OPINION = re.compile(
     r"(?:my|our|the|some|an?) (?:[\w-]+ ){1,4}?(?:thinks?|thought|believes?|suggest(?:s|ed)?"
     r"|propose[sd]?"
@@ -127,28 +127,28 @@ OPINION = re.compile(
     r"(?:that )?(?:we|i|you|it|they|of|to) .*?(?=, (?:but|yet|still|however)\b|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-"""What somebody thinks that should be: `my boss thinks we should use ...`."""
+"""An opinion of a third party: `my boss thinks we should use ...`."""
 REASON = re.compile(
     r"(.*?),? (?:which|that)(?: is|'s|’s) (?:exactly |just |precisely |also )?why\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Why something is wanted, and then what."""
+"""A reason before a demand."""
 TURN = re.compile(
     r", (?:(?:but|yet|however|whereas)(?: for)?,? (?=(?:the|our|this|these|an?) \w)|(?=ours ))",
     re.IGNORECASE,
 )
-"""Where how things are with others ends, and a clause about one's own begins."""
+"""End of background about others, before a clause about the user's system."""
 HEADING = re.compile(
     r"^\W*(?:(?:background|context|history|motivation)\s*:|it(?: is|['’]s) true that\b|admittedly\b"
     r"|granted\b|to be fair\b|(?:i|we) admit\b|no doubt\b|true enough\b|true,)",
     re.IGNORECASE,
 )
-"""What opens a sentence that says how things are."""
+"""Start of a sentence with background."""
 CONSEQUENCE = re.compile(
     r"(?:,| and) (?:so|hence|therefore|thus|now),? (?:this|the new|we|i|our|here|there)\b",
     re.IGNORECASE,
 )
-"""Where it ends how things are, and what is wanted follows from it."""
+"""End of background, before a demand that follows from it."""
 MENTION = re.compile(
     r"\b(?i:instead of|rather than|unlike|similar(?:ly)? to|compared (?:to|with)|in contrast to"
     r"|according to|as opposed to|in contrast with|comparable (?:to|with)(?: what)?"
@@ -173,22 +173,20 @@ MENTION = re.compile(
     r"|\bas (?:we|I|they|you) \w+ (?:it |them |this )?(?:from|under|in|on|with)(?= [A-Z])"
     r"|\b(?:written|made|meant|designed|built|developed) for(?= [A-Z])",
 )
-"""What follows is spoken of, not asked for. `like` and `as` only before a proper name."""
+"""Start of a mention. `like` and `as` only before a proper name."""
 SPEAKERS = frozenset("i we you they he she".split())
-"""Who says, in a clause of their own, what is wanted."""
+"""A clause with the author of a demand."""
 REFERENCE = re.compile(
     r"\((?:see|cf\.?|compare|refer to|as in|as described in)\b[^()]*\)"
     r"|\((?:ticket|issue|bug|ref(?:erence)?|rev(?:ision)?|version|case|item|no|project|order"
     r"|fig(?:ure)?|table|section|page|chapter)\b\.?:? ?[^()\s]*\d[^()\s]*\)",
     re.IGNORECASE,
 )
-"""Where more is told: `(see the paper on ...)`, `(ticket 4711)`."""
+"""A reference: `(see the paper on ...)`, `(ticket 4711)`."""
 NAME = re.compile(
     r"\b[a-z]+-and-[a-z]+\b|\bP\.? ?S\b\.?(?=[\s:,])|\((?:\d|[a-h])\)(?=\s+\w)", re.IGNORECASE
 )
-"""A name by its hyphens, whatever its parts mean: `stop-and-go`; what opens a postscript, and what
-numbers a list: `(1)`.
-"""
+"""A hyphenated name: `stop-and-go`; the start of a postscript; the number of a list item: `(1)`."""
 SAYING = re.compile(
     r"(?:^|(?<=[.;!?:] ))(?:(?:the|our|my) )?[\w-]+(?: [\w-]+){0,2} (?:insists?|demands?"
     r"|stipulates?|says?"
@@ -200,18 +198,18 @@ SAYING = re.compile(
     rf"(?!(?:is|are|be|which|that|it)\b)[\w-]+(?: [\w-]+){{0,2}}?(?= {FORBIDS}\b)",
     re.IGNORECASE,
 )
-"""Who wants what follows: `certification insists that ...`."""
+"""The origin of a demand: `certification insists that ...`."""
 DESK = re.compile(
     r"\b(?:on|from) (?:an?|the|our|my|their|his|her) [A-Z]\w+ "
     r"(?:workstation|laptop|desktop|notebook|build (?:server|machine|host))s?\b"
 )
-"""Where somebody works, whatever runs there."""
+"""A place of work of a person."""
 CLOSING = re.compile(
     r"\b(?:regards|cheers|sincerely|thanks|thank you)(?:,| from| -) [^.;!?\n]*\Z", re.IGNORECASE
 )
-"""The end of a letter, and by whom it is."""
+"""The closing of a letter, with a signature."""
 OPENING = re.compile(r"([^\d.:;!?,]*),\s*(?:but|yet|we|i|just|only|this|here|now)\b", re.IGNORECASE)
-"""What is spoken of at the beginning of a sentence, up to what is wanted instead."""
+"""A mention at the start of a sentence, up to a contrasting demand."""
 SOMEBODY = re.compile(
     rf"\b(?:as )?(?:(?:the|our|my|an?|some|his|her|their) )?(?:\w+ )?(?:{PEOPLE}|{RIVALS})"
     r" (?:who|that|which|whose)\b[^.;:!?,]*?"
@@ -219,7 +217,7 @@ SOMEBODY = re.compile(
     r"|demands?|(?:woul|shoul)d)\b)",
     re.IGNORECASE,
 )
-"""Who is spoken of, and in a clause what they do: `the people who look after ...`."""
+"""People with a relative clause: `the people who look after ...`."""
 PERSON = re.compile(
     r"\b(?:as )?(?:Dr|Prof|Mr|Mrs|Ms|Sir|Professor|Doctor)\b\.? [A-Z][\w-]+"
     r"(?:, (?:who|whose)\b[^,;:.]*(?=,)"
@@ -227,24 +225,24 @@ PERSON = re.compile(
     rf"|\b(?:(?i:my|our|his|her|their|the) )(?:\w+ )?{PEOPLE}(?: [A-Z][\w.-]+){{1,2}}"
     r"(?:, (?:who|whose|which|an?|the|our|my)\b[^,;:.]*(?=,))?"
 )
-"""Somebody with a name, and who that is: `my colleague Jane, who wrote the ...,`."""
+"""A named person with an apposition: `my colleague Jane, who wrote the ...,`."""
 AS_PEOPLE = re.compile(
     r"^\W*(?:as|being|we are|we['’]re|coming from) (?:an? |the )?(?!my|our|his|her|their)"
     r"(?:[\w-]+ ){1,3}?"
     rf"(?:{PEOPLE}|shop|house|lab|startup|start-up|institute|university)\b",
     re.IGNORECASE,
 )
-"""Who speaks: `as Linux people, ...`."""
+"""The author's role: `as Linux people, ...`."""
 WHY_INSTRUCTION = "an instruction to the tool, not a demand on the system"
 WHY_BACKGROUND = "says how things are, not what is wanted"
 WHY_MENTION = "a mention of something else, not a demand"
 
 Aside = tuple[int, int, str]
-"""Where it begins and ends, and why it is no demand."""
+"""Start, end, and the reason why it is no demand."""
 
 
 def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
-    """Every aside of an objective; what was said first of a place counts."""
+    """Every aside of an objective; of overlapping ones the first."""
     for found in ENCLOSED.finditer(text):
         yield found.start(), found.end(), WHY_INSTRUCTION
     asked = False
@@ -288,33 +286,33 @@ def asides(text: str, words: Sequence[Token]) -> Iterator[Aside]:
 
 
 def _lead_of_quote(text: str, start: int, at: int) -> int:
-    """Where the words begin that say who said what is quoted from here: `the label reads "...`."""
+    """The start of the words that introduce a quotation: `the label reads "...`."""
     lead = QUOTED.search(text, start, at)
     return lead.start() if lead and not re.search(r"\d", lead.group()) else at
 
 
 def _asks(said: str) -> bool:
-    """Whether words have a number, or a verb by which something is wanted."""
+    """Whether words contain a number, or a verb of demand."""
     return bool(re.search(r"\d", said) or WANTING.search(said))
 
 
 def _is_of_mention(clause: str) -> bool:
-    """Whether how things are is only told of what is spoken of: `as we had it under ...`."""
+    """Whether background belongs to a mention: `as we had it under ...`."""
     said, mention = BACKGROUND.search(clause), MENTION.search(clause)
     return bool(said and mention and mention.start() <= said.start() < mention.end())
 
 
 def _end_of_order(text: str, at: int, end: int) -> int:
-    """After a colon that ends the instruction the objective proper may begin."""
+    """The end of an instruction, possibly at a colon before the objective."""
     colon = re.compile(r":(?!//)").search(text, at - 1, end)
     rest = text[colon.end() : end] if colon else ""
     return colon.start() if colon and re.search(r"\d", rest) and not ORDER.match(rest) else end
 
 
 def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a clause that say how things are: up to a colon, or between commas.
+    """The parts of a clause that are background: up to a colon, or between commas.
 
-    What came before the first of them is said of something else.
+    Text before the first of them is about something else.
     """
     clause = text[start:end]
     follows = CONSEQUENCE.search(clause)
@@ -347,7 +345,7 @@ def _background(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _tells(text: str, start: int, end: int) -> bool:
-    """Whether a part says how things are; `today` does not where something was before."""
+    """Whether a part is background; `today` is not, after a past tense."""
     found = BACKGROUND.search(text, start, end)
     is_new = found and found.group().lower() == "today" and PAST.search(text, 0, start)
     return bool(found) and not is_new
@@ -362,9 +360,9 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_mention(text: str, words: Sequence[Token], found: re.Match[str]) -> int | None:
-    """Where the noun phrase after a mention's opening words ends.
+    """The end of the noun phrase after the opening words of a mention.
 
-    `Compared to ...:` before all else goes on to the colon.
+    An initial `Compared to ...:` extends to the colon.
     """
     colon = text.find(":", found.end())
     is_first = colon >= 0 and not re.search(r"\w", text[: found.start()])

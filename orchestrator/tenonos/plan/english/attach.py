@@ -1,8 +1,8 @@
-"""Attachment: whose quantity is it?
+"""Attachment of quantities to VMs.
 
-A quantity belongs to the noun it stands before ("a 1 kHz loop", "256 MiB for Linux"),
-else to the VM named last before it, of a kind that can have it. Core counts may be the
-machine's instead: of two readings, the one that uses every core is taken.
+A quantity belongs to the noun that it precedes ("a 1 kHz loop", "256 MiB for Linux"), else to the
+last VM named before it, of a suitable kind. A core count may be that of the machine: of two
+readings, the one that uses every core is taken.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tenonos.plan.english.text import Token
 
 TIMING = ("period", "deadline", "jitter", "wcet", "tick", "priority", "image")
 _BEFORE = frozenset("at with once is are".split())
-"""What may stand between a verb and its rate."""
+"""Words between a verb and its rate."""
 ATTACHED = (*TIMING, "ram", "cores", "cpu", "own", "rest", "vms")
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A quantity and the images it is demanded of (None: the system)."""
+    """A quantity with the images it applies to (None: the system)."""
 
     mark: Mark
     images: tuple[str | None, ...]
@@ -35,7 +35,7 @@ class Attachment:
 def attach(
     elements: Sequence[Element], subjects: Subjects, cpus: int, each: bool = False
 ) -> list[Attachment]:
-    """Every quantity with its VM; `each` tells whether something is said of each of several."""
+    """Every quantity with its VM; `each`: whether a demand applies to each of several."""
     subjects.name_all()
     work = _Attacher(elements, subjects, cpus, each)
     work.count_out()
@@ -54,11 +54,11 @@ class _Attacher:
         self.cpus = cpus
         self._timing: dict[tuple[int, str], list[Mark]] = {}
         self._parts: set[int] = set()
-        """Where counts of cores end that are parts of the machine's."""
+        """Ends of core counts that are parts of the machine's."""
         self._own: set[int] = set()
-        """Subjects that have a core count of their own."""
+        """Subjects with their own core count."""
         self._spread: list[Mark] = []
-        """Counts of VMs that say how many there are of one subject."""
+        """Counts of VMs that apply to one subject."""
         for at, element in enumerate(elements):
             if isinstance(element, Mark) and element.kind in TIMING:
                 subject = self._subject(at, timing=True)
@@ -68,7 +68,7 @@ class _Attacher:
                 self._timing.setdefault((id(subject), element.kind), []).append(element)
 
     def count_out(self) -> None:
-        """`control loops at 1 kHz and 4 kHz`: as many as there are periods."""
+        """Count subjects by periods: `control loops at 1 kHz and 4 kHz`."""
         for subject in self.subjects.tenons:
             periods = self._timing.get((id(subject), "period"), [])
             many = subject.plural or (subject.base == UNNAMED and len(self.subjects.tenons) == 1)
@@ -80,7 +80,7 @@ class _Attacher:
         self.subjects.name_all()
 
     def _spread_out(self, at: int, mark: Mark) -> None:
-        """`a control loop in two partitions`: one in each, if nothing was named before it."""
+        """Distribute a subject over VMs: `a control loop in two partitions`."""
         before = [s for s in self.subjects.all if s.at < at]
         if len(before) == 1 and before[0].count == 1 and before[0].kind == "tenon":
             between = self.elements[before[0].at + 1 : at]
@@ -104,14 +104,14 @@ class _Attacher:
             self._spread.append(mark)
 
     def _lists(self, at: int) -> bool:
-        """Whether VMs just counted are told one by one: `three VMs: Linux, a loop and a shell`."""
+        """Whether counted VMs are enumerated: `three VMs: Linux, a loop and a shell`."""
         marks = ("count", "own", "cores", "idiom")
         behind = (e for e in self.elements[at + 1 :] if getattr(e, "kind", None) not in marks)
         after = next(behind, None)
         return isinstance(after, Cut) and after.word == ":" and len(self.subjects.all) > 1
 
     def _holds(self, at: int) -> Subject | None:
-        """What VMs hold that are counted apart: `two VMs with Linux and one VM with a loop`."""
+        """The content of separately counted VMs: `two VMs with Linux and one VM with a loop`."""
         marks = [e for e in self.elements if isinstance(e, Mark)]
         counted = sum(m.kind == "vms" or (m.kind == "idiom" and m.value == 1) for m in marks)
         following = next(iter(self.elements[at + 1 : at + 2]), None)
@@ -120,7 +120,7 @@ class _Attacher:
         return self._next(at + 1, False, (None,))
 
     def _told_of(self, at: int) -> bool:
-        """Whether what follows says what VMs just counted do: a clause, or words together."""
+        """Whether the following words describe the counted VMs."""
         after = next(iter(self.elements[at + 1 : at + 2]), None)
         if isinstance(after, Mark):
             return after.kind == "gist" and len(self.subjects.all) == 1
@@ -146,7 +146,7 @@ class _Attacher:
             return [] if mark.whole and mark.last in self._parts else [attached]
         if mark.kind == "cpu" and mark.leads:
             subject = self._next(self._behind_colon(at), False, (None, "to", "for"))
-        elif mark.kind == "cpu":  # "... on core 3": what it is said of comes first
+        elif mark.kind == "cpu":  # "... on core 3": the subject precedes
             subject = self._named_after(at) or self._preceding(at, False)
         elif mark.kind == "own":
             subject = self._owner(at)
@@ -167,19 +167,19 @@ class _Attacher:
         return [Attachment(mark, tuple(subject.names))]
 
     def _behind_colon(self, at: int) -> int:
-        """Where what a mark leads begins: `core 3: a loop`."""
+        """The start of the text after a mark and colon: `core 3: a loop`."""
         after = self.elements[at + 1] if at + 1 < len(self.elements) else None
         return at + (isinstance(after, Cut) and after.word == ":")
 
     def _several_before(self, at: int) -> Subject | None:
-        """Whom `each` is said of if they were counted just before: `two loops on one core each`."""
+        """The subject of `each`, if counted just before: `two loops on one core each`."""
         subject = self._preceding(at, timing=False)
         return subject if subject and subject.count > 1 else None
 
     def _owner(self, at: int) -> Subject | None:
-        """Who has a core of its own: the noun just before, else the real-time VM.
+        """The VM with a core of its own: the noun just before, else the real-time VM.
 
-        Between commas it is what follows: `and, on a core of its own, a loop`.
+        Between commas it is the following noun: `and, on a core of its own, a loop`.
         """
         fenced = self.elements[max(0, at - 1)], *self.elements[at + 1 : at + 2]
         apart = len(fenced) == 2 and all(isinstance(e, Cut) and e.word == "," for e in fenced)
@@ -193,7 +193,7 @@ class _Attacher:
         return self._preceding(at, timing=True)
 
     def _share(self, subject: Subject, mark: Mark) -> tuple[str, ...]:
-        """Several periods of several VMs alike go to one each, in order; so do their budgets."""
+        """Distribute several periods or budgets over several equal VMs, in order."""
         alike = self._timing.get((id(subject), mark.kind), [])
         if len(alike) == len(subject.names) > 1 and mark in alike:
             return (subject.names[alike.index(mark)],)
@@ -209,7 +209,7 @@ class _Attacher:
         after = self._named_after(at)
         subject = after or before or self._preceding(at, timing=False)
         if subject is None:
-            # Said first of all ("on four cores, ..."): of the whole system.
+            # At the start ("on four cores, ..."): about the whole system.
             return Attachment(mark, (None,))
         if after is None and self._is_whole(at, mark, subject):
             return Attachment(mark, (None,), None)
@@ -220,30 +220,30 @@ class _Attacher:
         return Attachment(mark, tuple(subject.names))
 
     def _sole(self) -> Subject | None:
-        """The real-time VM that has the system to itself."""
+        """The real-time VM that is alone in the system."""
         named = self.subjects.all
         only = named[0] if len(named) == 1 else None
         return only if only and only.kind == "tenon" and only.count == 1 else None
 
     def _leaves_enough(self, mark: Mark) -> bool:
-        """Whether the one real-time VM can have several cores, and each other VM one or more."""
+        """Whether the cores suffice for a multi-core real-time VM and all other VMs."""
         others = sum(s.count for s in self.subjects.all) - 1
         one = sum(s.count for s in self.subjects.tenons) == 1
         value = int(mark.value or 0)
         return one and 1 < value <= self.cpus - others
 
     def _single(self, mark: Mark) -> bool:
-        """One core: a VM's own if there are others beside it."""
+        """Whether a single core is a VM's own, with other VMs present."""
         return mark.value == 1 and len(self.subjects.all) > 1
 
     def _is_whole(self, at: int, mark: Mark, subject: Subject) -> bool:
-        """Whether a count after a guest is that of the machine (`beside Linux on four cores`)."""
+        """Whether a count after a guest is the machine's (`beside Linux on four cores`)."""
         if subject.kind == "tenon":
             return False
         real_time = sum(s.count for s in self.subjects.tenons)
         value = int(mark.value or 0)
         if value + real_time > self.cpus:
-            # It cannot be the guest's alone, unless the guest was asked for just so.
+            # It cannot be the guest's alone, unless stated explicitly.
             if not is_company(subject) and self._apart():
                 return False
             return any(s.at < subject.at for s in self.subjects.tenons) or value == self.cpus
@@ -252,7 +252,7 @@ class _Attacher:
         return is_company(subject) and bool(real_time) and not others_own and not fills
 
     def _apart(self) -> bool:
-        """Whether a real-time VM is said to have cores that no guest has."""
+        """Whether a real-time VM is demanded on cores without guests."""
         owners = (
             self._owner(at)
             for at, e in enumerate(self.elements)
@@ -309,7 +309,7 @@ class _Attacher:
 def verbs_of(
     subjects: Sequence[Subject], elements: Sequence[Element], words: Sequence[Token]
 ) -> Iterator[tuple[int, int]]:
-    """Of VMs of which nothing else is known: where they are, and the verb their rate is told of."""
+    """The places of otherwise unknown VMs, with the verb that their rate belongs to."""
     marks = [(i, e) for i, e in enumerate(elements) if isinstance(e, Mark) and e.kind == "period"]
     for subject in [each for each in subjects if not each.apps]:
         behind = [mark for at, mark in marks if at > subject.at] or [m for _, m in marks[-1:]]

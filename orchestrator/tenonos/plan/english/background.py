@@ -1,4 +1,4 @@
-"""Background: the English that says how things are, or were, and asks for nothing."""
+"""Grammar of background: statements about the present or past without a demand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 PAST = re.compile(
     r"\b(?:before|previous(?:ly)?|formerly|earlier|used to|was|were|old|legacy)\b", re.IGNORECASE
 )
-"""After it, `today` is what shall be."""
+"""Words after which `today` is part of a demand."""
 PEOPLE = (
     r"(?:teams?|people|persons?|colleagues?|groups?|departments?|engineers?|customers?|users?"
     r"|operators?|company|companies|clients?|vendors?|folks|guys?|m[ae]n|wom[ae]n|those|anyone"
@@ -29,7 +29,7 @@ ASKING = (
     r"|insisted|expects?|expected|must|should|shall|will|would|can|could|may|has to|have to"
     r"|wish(?:es)?|ordered|orders?)"
 )
-"""Verbs by which somebody asks for what follows."""
+"""Verbs of demand."""
 ELSEWHERE = re.compile(
     r"(.*?),? (?:(?:but|though|and|yet|only) )?(?:all of )?"
     r"(?:that|this|it|they|those|these|which|both)"
@@ -44,7 +44,7 @@ ELSEWHERE = re.compile(
     r"|not (?:our|my|your) (?:\w+ )?\w+)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""What is told of something, and then that it is elsewhere: `..., but that is another machine`."""
+"""A statement about another system: `..., but that is another machine`."""
 UNTOUCHED = re.compile(
     r"\b(?:stays?|remains?|(?:is|are) (?:left|kept)|keeps? (?:running|working)) (?:just |exactly )?"
     r"(?:as (?:it|they|things) (?:is|are|was|were|stand)|as (?:is|are|before)\b|where (?:it"
@@ -52,7 +52,7 @@ UNTOUCHED = re.compile(
     r"|out of (?:this|scope|it))",
     re.IGNORECASE,
 )
-"""What is there already and no matter of who builds: `the old panel stays as it is`."""
+"""Existing parts, which are not to be built: `the old panel stays as it is`."""
 BACKGROUND = re.compile(
     r"\b(?:currently|today|at present|at the moment|used to|until now|so far|previously|formerly"
     r"|before,? (?:this|it|that|we|there) (?:was|were|had|ran|used)"

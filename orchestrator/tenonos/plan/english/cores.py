@@ -1,4 +1,4 @@
-"""The English of cores: which one, whose own, and what is left of them."""
+"""Grammar of cores: named cores, exclusive cores, remaining cores."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ LEADS = re.compile(
     r" (?:reserved |dedicated |given |left )?(?:to|for)|[:=→])(?!\w)",
     re.IGNORECASE,
 )
-"""What stands behind cores that are told what they have: `core 2 runs ...`, `core 3: ...`."""
+"""Words after cores that precede their content: `core 2 runs ...`, `core 3: ...`."""
 GAPPED = re.compile(r"(?:[,;.:(]|\band)\s*(?:and )?$"), re.compile(r"\s+(?:an?|the|\d)\b|\s+[A-Z]")
-"""What stands around them where the verb was said before: `core 2 runs a loop, core 3 a shell`."""
+"""Context of cores with an elided verb: `core 2 runs a loop, core 3 a shell`."""
 REST = re.compile(
     r"\b(?:all )?(?:the )?(?:others?|remaining|rest of the|left-?over)"
     r"(?: (?:cores?|cpus?|processors?))\b"
@@ -61,13 +61,13 @@ _KEPT_FROM = re.compile(
     r"|n't(?: (?:run|use|live|sit|go))?|away from|avoid(?:s|ing)?)(?: on)? ?$",
     re.IGNORECASE,
 )
-"""What stands before a core that something is not to have: `Linux, but not on core 3`."""
+"""Words before an excluded core: `Linux, but not on core 3`."""
 _LEFT = re.compile(r"\b(?:leav|keep|spar)(?:e|es|ing|s)? ?$", re.IGNORECASE)
 _FREE = re.compile(r" (?:free|empty|idle|unused|alone)\b", re.IGNORECASE)
 
 
 def named(text: str) -> Iterator[tuple[int, int, list[int]]]:
-    """The cores that are named, each with where that is and their numbers."""
+    """The named cores, with places and numbers."""
     for found in (*COUNTED_CORE.finditer(text), *NAMED_CORES.finditer(text)):
         _check_given(text, found.start(), found.end())
     for found in COUNTED_CORE.finditer(text):
@@ -83,7 +83,7 @@ def named(text: str) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def _check_given(text: str, start: int, end: int) -> None:
-    """Refuses a named core [start, end) that something is kept from: a plan says which it has."""
+    """Refuse an excluded core at [start, end): a plan states the cores a VM has."""
     left = _LEFT.search(text, 0, start) and _FREE.match(text, end)
     if left or _KEPT_FROM.search(text, 0, start):
         raise InputError(
@@ -94,7 +94,7 @@ def _check_given(text: str, start: int, end: int) -> None:
 
 
 def leads(marks: Sequence[Mark], words: Sequence[Token], text: str) -> Iterator[Mark]:
-    """Those of some named cores that are told what they have."""
+    """The marks of named cores that precede their content."""
     told = False
     for mark in sorted(marks, key=lambda mark: mark.first):
         start, end = words[mark.first].start, words[mark.last - 1].end

@@ -1,4 +1,4 @@
-"""Corrections: quantities that are taken back at once: `two cores... make that three`."""
+"""Corrections of quantities: `two cores... make that three`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def corrected(marks: Sequence[Mark], words: Sequence[Token], text: str) -> list[Mark]:
-    """The marks, each quantity with the value that was said last of it."""
+    """The marks, each quantity with its last value."""
     found = list(marks)
     for said in CORRECTION.finditer(text):
         first = next((i for i, word in enumerate(words) if word.start >= said.end()), len(words))
@@ -41,7 +41,7 @@ def corrected(marks: Sequence[Mark], words: Sequence[Token], text: str) -> list[
 
 
 def _again(old: Mark, words: Sequence[Token], at: int) -> tuple[int, int] | None:
-    """The value said at a token, in the unit of what it replaces if it has none, and its end."""
+    """The value at a token, by default in the unit of the replaced one, and its end."""
     quantity = quantity_at(words, at) if at < len(words) else None
     number, first = number_at(words, at) if quantity else None, number_at(words, old.first)
     if quantity is None or number is None:

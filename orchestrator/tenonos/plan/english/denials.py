@@ -1,4 +1,4 @@
-"""Denials: what exactly of a phrase under a negation is not to be there."""
+"""Denials: scope of a negation within its phrase."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ _HAVING = frozenset("needs need uses use requires require has have wants want co
 
 @dataclass(frozen=True)
 class Denial:
-    """The words [first, last), and what they mean; nothing if the pool has no such thing."""
+    """The denied words [first, last) with their senses; none if unknown to the pool."""
 
     first: int
     last: int
     hits: Sequence[Hit] = ()
     presupposed: bool = False
-    """Whether they are denied an act and so are there: `never disturbed by Linux`."""
+    """Whether only an action of theirs is denied, so that they exist: `never disturbed by
+    Linux`."""
 
 
 def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[Denial]:
-    """What a negated phrase denies."""
+    """The denials of a negated phrase."""
     agents = [chunk for chunk in unit.chunks if _is_agent(chunk, unit, words, meaning)]
     lacks = len(unit.chunks) > 1 and _lacks(unit.chunks[0], unit.chunks[1], words)
     if not agents and not lacks:
@@ -47,7 +48,7 @@ def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[De
         if chunk is unit.chunks[0] and after is not None and _lacks(chunk, after, words):
             yield Denial(first, last, presupposed=True)
             continue
-        # "never delayed by ...": what is done to it is no name of anything.
+        # "never delayed by ...": the action is no name.
         if (
             chunk is not unit.chunks[0]
             and chunk.preposition == "in"
@@ -63,7 +64,7 @@ def denials(unit: Unit, words: Sequence[Token], meaning: Meaning) -> Iterator[De
 
 
 def _name_in(chunk: Chunk, words: Sequence[Token], meaning: Meaning) -> Denial | None:
-    """The name of a capability that a denied phrase has, whatever else it says: `shell magic`."""
+    """The name of a capability within a denied phrase: `shell magic`."""
     for at in chunk.words:
         hits = [h for h in meaning.all_of(words, [at]) if h.exactness == h.evidence == 1]
         if hits and hits[0].entry.kind == "capability" and not hits[0].entry.name.startswith(GUEST):
@@ -72,19 +73,19 @@ def _name_in(chunk: Chunk, words: Sequence[Token], meaning: Meaning) -> Denial |
 
 
 def _lacks(chunk: Chunk, after: Chunk, words: Sequence[Token]) -> bool:
-    """Whether the first noun is there and has no other: `none of its threads needs a lock`."""
+    """Whether the first noun exists without the second: `none of its threads needs a lock`."""
     between = {words[at].word for at in range(chunk.words[-1] + 1, after.words[0])}
     return after.preposition is None and bool(between & _HAVING)
 
 
 def _owner(chunk: Chunk, words: Sequence[Token]) -> int | None:
-    """Whose the denied is, who is there: `must not push the regulator's data out`."""
+    """The existing owner of a denied object: `must not push the regulator's data out`."""
     owners = [at for at in chunk.words[:-1] if words[at].word.endswith("'s")]
     return owners[-1] if owners and chunk.article == "definite" else None
 
 
 def _is_agent(chunk: Chunk, unit: Unit, words: Sequence[Token], meaning: Meaning) -> bool:
-    """Whether a guest system is who does what is denied."""
+    """Whether a guest system is the agent of the denied action."""
     follows = chunk is not unit.chunks[0] or unit.connector in _JOINED
     if chunk.preposition != "by" or not follows:
         return False

@@ -20,45 +20,45 @@ class Chunk:
     article: Article | None = None
     count: int | None = None
     acronym: bool = False
-    """Whether capitals make a name of one of its words."""
+    """Whether one of its words is a capitalised name."""
     apart: bool = False
-    """Whether it is in another VM than what was named before."""
+    """Whether it is in a different VM from the preceding one."""
     repeated: bool = False
-    """Whether it is a noun for what a rate behind it repeats: `an ECG sample every 4 ms`."""
+    """Whether it names the repeated action of a following rate: `an ECG sample every 4 ms`."""
     task: bool = False
-    """Whether it says what a task of its own does: `sample at 1 kHz, ...`."""
+    """Whether it describes a separate task: `sample at 1 kHz, ...`."""
 
     @property
     def weak(self) -> bool:
-        """Whether it says a purpose or place rather than a means."""
+        """Whether it is a purpose or place rather than a means."""
         return self.preposition in g.WEAK
 
 
 @dataclass
 class Unit:
-    """Chunks that belong together, and what led to them."""
+    """Chunks that belong together, with their connector."""
 
     chunks: list[Chunk]
     connector: str | None
     negator: tuple[int, int] | None = None
-    """The tokens of the negation it stands under."""
+    """The tokens of its negation."""
     structure: list[int] = field(default_factory=list)
     aside: bool = False
     """Whether it is in a clause about a guest system."""
 
     @property
     def first(self) -> int:
-        """Where it begins."""
+        """Its first token."""
         return min(i for c in self.chunks for i in c.words)
 
     @property
     def last(self) -> int:
-        """Where it ends."""
+        """Its last token."""
         return max(i for c in self.chunks for i in c.words) + 1
 
     @property
     def words(self) -> list[int]:
-        """Its content words in order."""
+        """Its content words, in order."""
         return [index for chunk in self.chunks for index in chunk.words]
 
 
@@ -77,7 +77,8 @@ class Pronoun:
     at: int
     new: bool
     adds: bool = False
-    """Whether it is one more only if there was but one: `and one every 2 ms`, `and the other`."""
+    """Whether it denotes another VM only after a single one: `and one every 2 ms`, `and the
+    other`."""
 
 
 Element = Mark | Unit | Cut | Pronoun

@@ -1,12 +1,12 @@
-"""Gist: what several words of a sentence say together, however they are joined.
+"""Gist: joint meaning of several words of a sentence, in any order.
 
-"Threads never touch the table at the same time" names no mutex and asks for one. A help text
-says by which words: a paragraph `Phrases:` of word groups, such as
+"Threads never touch the table at the same time" demands a mutex without naming it. A help text
+lists such words in a paragraph `Phrases:` of word groups, such as
 
     never|nobody touch|modify (thread|task) same time
 
-A group is met where a sentence has a word of each of its places, in any order, near each
-other. Words in brackets are only heard: they keep what they mean by themselves.
+A group matches a sentence with a word of each place, in any order, close to each other. Words in
+brackets are matched only: they keep their own meaning.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ from tenonos.plan.english.text import Token, stem
 from tenonos.plan.retrieval.knowledge import GUEST, Entry
 
 REACH = 5
-"""Words that count between the words of a group at most, all together."""
+"""The most content words between the words of a group, in total."""
 SIZES = range(1, 4)
-"""Words of the names that no gist is around."""
+"""Words of names that a gist must not span."""
 SHOWN = 6
-"""Places of one word in a sentence that are tried."""
+"""The most positions of a word in a sentence to try."""
 
 _SMALL = g.INDEFINITE | g.DEFINITE | g.SPLITTERS | g.WEAK | g.STRONG | {"of", "is", "are", "be"}
 NEGATORS = frozenset("no not never nobody none without cannot neither nor".split())
 
 APART = frozenset((stem("without"), stem("no")))
-"""What stands behind one of them does not belong together with what stands before."""
+"""Words that separate the text before and after them."""
 
 _DENIED = frozenset(("not", stem("never")))
-"""Negations of the verb behind them."""
+"""Negations of the following verb."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Words that say together what an entry is about."""
+    """A group of words with the joint meaning of an entry."""
 
     entry: Entry
     places: tuple[frozenset[str], ...]
-    """The stems of which each place has one."""
+    """The alternative stems of each place."""
     heard: tuple[bool, ...]
-    """Which places only listen."""
+    """The places in brackets."""
     denies: bool
     """Whether a negation is one of its places."""
 
 
 @dataclass(frozen=True)
 class Gist:
-    """A group that a sentence meets."""
+    """A match of a group in a sentence."""
 
     entry: Entry
     words: tuple[int, ...]
-    """The tokens it takes, in order."""
+    """Its tokens, in order."""
     first: int
     last: int
-    """The tokens [first, last) it was found in."""
+    """The tokens [first, last) of the match."""
     rank: tuple[bool, int, int]
-    """How much it says: of gists that overlap, the highest counts."""
+    """Its weight: of overlapping gists the highest counts."""
     denied: bool = False
-    """Whether a negation stands between its words: `interrupts must not come through ...`."""
+    """Whether a negation is between its words: `interrupts must not come through ...`."""
 
 
 class Gists:
@@ -80,7 +80,7 @@ class Gists:
         self._called = {
             name: entry
             for entry in entries
-            # What VMs run is spoken of with all that they are to have.
+            # Nouns for tasks occur together with demands on them.
             if entry.kind == "capability"
             and apps.isdisjoint(entry.providers)
             and not entry.name.startswith(GUEST)
@@ -91,11 +91,11 @@ class Gists:
             entry.symbol: frozenset(re.findall(r"\w+", " ".join(entry.phrases).lower()))
             for entry in entries
         }
-        """The words of each entry's groups as they stand."""
+        """The words of each entry's groups, verbatim."""
         self.groups = [_group(entry, said) for entry in entries for said in entry.phrases]
 
     def found(self, words: Sequence[Token], taken: Sequence[bool]) -> list[Gist]:
-        """What the sentences say, without overlaps; words already taken are not looked at."""
+        """The matches in all sentences, without overlaps and without taken words."""
         gists: list[Gist] = []
         for first, last in sentences(words, taken):
             stems = [_stem(words[index]) for index in range(first, last)]
@@ -108,9 +108,8 @@ class Gists:
         return sorted(gists, key=lambda gist: gist.words)
 
     def _swallows(self, gist: Gist, stems: Sequence[str], first: int) -> bool:
-        """Whether between the words of a gist stands the name of something else, none of it taken:
-        `needs only semaphores signalled from an interrupt`.
-        """
+        """Whether another name is between the words of a gist, without a word of it used: `needs
+        only semaphores signalled from an interrupt`."""
         inside = range(gist.words[0] + 1, gist.words[-1])
         for at in inside:
             for size in SIZES:
@@ -122,9 +121,8 @@ class Gists:
         return False
 
     def _halves(self, gist: Gist, words: Sequence[Token], inside: range) -> bool:
-        """Whether a gist takes half of another entry's name, for another form of the word:
-        `floating point` floats nowhere.
-        """
+        """Whether a gist uses half of another entry's name as another form of a word, such as
+        `float` in `floating point`."""
         said = self._said[gist.entry.symbol]
         for at in inside:
             half = {at, at + 1} & set(gist.words)
@@ -136,7 +134,7 @@ class Gists:
 
 
 def sentences(words: Sequence[Token], taken: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The ranges between the ends of sentences and what is taken."""
+    """The ranges between ends of sentences and taken words."""
     first = 0
     for index in range(len(words) + 1):
         ends = (
@@ -178,7 +176,7 @@ def _stem(token: Token) -> str:
 
 
 def _gist_stem(word: str) -> str:
-    """A stem that tells who does something from what is done: a controller is not controlled."""
+    """A stem that distinguishes agent and action: a controller is not controlled."""
     agent = len(word) > 6 and word.endswith(g.AGENT)
     return stem(word) + ("+" if agent and not stem(word).endswith(g.AGENT) else "")
 

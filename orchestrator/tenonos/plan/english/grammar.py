@@ -1,6 +1,6 @@
-"""The English of objectives: closed word classes and set phrases, no field's vocabulary.
+"""Grammar of objectives: closed word classes and set phrases.
 
-Nouns and verbs of an application are not here: they are looked up in the pool.
+Vocabulary of applications is not included: it is looked up in the pool.
 """
 
 from __future__ import annotations
@@ -21,51 +21,51 @@ CIRCUMSTANCE = frozenset(
     """while whilst when whenever if because since although though despite so before after until
     unless""".split()
 )
-"""Splitters after which words say when and why, more than what."""
+"""Splitters before adverbials of time and reason."""
 
 REASONS = frozenset("because since as so while though although".split())
-"""Those after which a reason may stand."""
+"""Splitters before a reason."""
 
 RELATIVE = frozenset("that which who whoever whose where".split())
-"""Splitters that begin a clause about the noun before them."""
+"""Splitters that begin a relative clause."""
 
 CARRIERS = frozenset(
     "task tasks job jobs thread threads activity routine program programs application applications "
     "app apps function workload workloads software firmware code".split()
 )
-"""Nouns that stand for whatever runs: with a period, any periodic task is meant."""
+"""Generic nouns for tasks: with a period, any periodic task."""
 
 TASK_MEANS = ["periodic", "task"]
-"""What those are that have a period, as words to look up."""
+"""Lookup words for a generic task with a period."""
 CYCLIC = frozenset("cyclic cyclical recurring recurrent repeating repetitive".split())
-"""Adjectives that say only that a task has one."""
+"""Adjectives for a periodic task."""
 
 COMPANION = frozenset("beside besides alongside along together next near".split())
-"""Splitters that put what follows beside the whole of what stands before."""
+"""Splitters that coordinate with the whole preceding phrase."""
 
 JOINING = COMPANION | {"with"}
-"""Splitters that a negation just before them denies together with what follows."""
+"""Splitters that are negated together with the following phrase."""
 
 SENTENCE_END = frozenset(". ; ! ? ( ) [ ]".split())
 
 OPENERS = SENTENCE_END | {":"}
-"""Signs after which a capital makes no name."""
+"""Signs after which a capital does not indicate a name."""
 TITLE_END = frozenset(". : , ; – — ( -".split())
 """Signs that end a title."""
 
 WEAK = frozenset("for in inside within of during under against around about among into".split())
-"""Prepositions of purpose and place: what follows need not be a demand."""
+"""Prepositions of purpose and place, before optional information."""
 
 STRONG = frozenset(
     "from to over via through using on onto upon at by between across towards toward off".split()
 )
-"""Prepositions of means: what follows must be in the pool."""
+"""Prepositions of means, before a demand on the pool."""
 
 DISTRIBUTING = frozenset("each per instances copies apiece".split())
-"""Words that give every one of several the same."""
+"""Distributive words."""
 
 MEANS = frozenset("with plus including featuring via through using over".split())
-"""Words after which a noun is a thing of its own, known or missing."""
+"""Words before a separate noun, known or missing."""
 
 DEFINITE = frozenset("the this these those its their his her our my your that's".split())
 POSSESSIVE = frozenset("our my his her their".split())
@@ -73,11 +73,11 @@ INDEFINITE = frozenset(["a", "an", "some", "any"])
 ANOTHER = frozenset("another second third additional further extra".split())
 OTHERS = frozenset("other others remaining".split())
 REPEATED = {"twice": 2, "thrice": 3}
-"""How many there are, said after the noun: `a loop twice`."""
+"""Counts after the noun: `a loop twice`."""
 REFERRING = frozenset("them these those which".split())
-"""Words for several named before: `two of them`."""
+"""Words for some of those named before: `two of them`."""
 AFTER_PRONOUN = frozenset("every each that which with whose".split())
-"""Words before which `one` stands for something, and counts nothing."""
+"""Words before which `one` is a pronoun, not a number."""
 PRONOUNS = frozenset(
     "latter former one ones other others it they them itself themselves both me us him".split()
 )
@@ -106,19 +106,19 @@ VERBS = frozenset(
     deliver delivers
     prepare assemble arrange install installed configure configured deploy deployed""".split()
 )
-"""Verbs that say only that something shall be."""
+"""Verbs of demand without further content."""
 
 NECESSARY = frozenset(
     "important critical primary main urgent first sure available possible".split()
 )
-"""Adjectives that say of something that it has to be there."""
+"""Adjectives of demand."""
 NOUNS_IN_LY = ("bly", "pply", "mily", "poly", "maly")
 """Endings of nouns among the words that end as adverbs do: `assembly`, `supply`."""
 COPULAS = frozenset("is are was were be".split())
 NEEDING = frozenset("need needs want wants require requires should shall must has gets".split())
-"""Verbs whose subject is whom something is for."""
+"""Verbs with a beneficiary as subject."""
 GIVING = frozenset("give gives lend lends grant grants offer offers".split())
-"""Verbs whose first object is."""
+"""Verbs with a beneficiary as first object."""
 
 RATE_VERBS = frozenset(
     """tick ticks ticking fire fires firing iterate iterates iterating cycle cycles cycling repeat
@@ -127,10 +127,10 @@ RATE_VERBS = frozenset(
     scheduled clocked executed refresh refreshed timed paced sampling sampled sample
     samples processed handled evaluated polled poll polls polling""".split()
 )
-"""Verbs that say nothing when a rate follows them."""
+"""Verbs without content before a rate."""
 
 RATE_NOUNS = frozenset("sample update cycle tick step poll refresh iteration release".split())
-"""Those of them that are nouns as well, and others of the kind."""
+"""Such verbs that are nouns as well, and similar nouns."""
 
 ADVERBS = frozenset(
     """just only simply also too very really quite exactly precisely at least about around
@@ -161,15 +161,15 @@ ADJECTIVES = frozenset(
     outer left right front rear upper lower existing faster slower smaller larger bigger quicker
     closer redundant fancy special lone sole solitary backup standby secondary""".split()
 )
-"""Adjectives that praise or stress without naming anything the pool could have."""
+"""Adjectives of praise or emphasis without a demand."""
 
 PUTTING = frozenset(
     "build add include want need put give have use compile link ship install fit".split()
 )
-"""Verbs of what is not to be there, before a pronoun: `do not build one in`."""
+"""Verbs of exclusion before a pronoun: `do not build one in`."""
 
 AGENT = ("er", "or", "ers", "ors")
-"""Endings of who does something."""
+"""Endings of agent nouns."""
 
 STRUCTURE = frozenset(
     """system systems vm vms machine machines guest guests instance instances image images domain
@@ -183,13 +183,13 @@ STRUCTURE = frozenset(
     computation calculation release releases activation activations companion companions
     neighbour neighbor tenon mortise tenonos""".split()
 )
-"""Nouns of the composition itself: they carry demands and are none."""
+"""Nouns for the composition itself, which are no demands."""
 
 OURS = frozenset(["tenon"])
-"""What a real-time VM runs, whatever else it does."""
+"""Lookup words for the content of a real-time VM."""
 
 TASKS = CARRIERS & STRUCTURE
-"""What may have a period of its own, each in a VM."""
+"""Nouns for things with a period, each in a VM."""
 
 MACHINE = frozenset(
     """board chip soc system machine platform processor cpu hardware computer part device
@@ -212,18 +212,18 @@ LABEL = re.compile(
     r"|(?i:(?:(?<=task )|(?<=job )|(?<=thread )|(?<=program ))(?:\d|[a-h])\b"
     r"(?=\s*[:=(,]| (?:runs?|has|is|every|at)\b)))"
 )
-"""What tells one of several from the others: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
+"""Labels of items: `VM 1 is ...`, `partition B: ...`, `loop A: ...`."""
 
 _PLACES = "left right|right left|front rear|rear front|upper lower|top bottom|inner outer"
 SIDES = frozenset(re.findall(r"\w+", _PLACES))
-"""Where one of several is: `the left wheel`."""
+"""Positions that distinguish items: `the left wheel`."""
 _SIDES = f"{_PLACES}|primary backup|primary secondary|main backup|active standby"
 _PAIRS = "|".join(
     rf"(?<={one} )and (?:(?:an?|one|the) )?(?={other} \w)"
     for one, other in (pair.split() for pair in _SIDES.split("|"))
 )
 COUPLE = re.compile(rf"\b(?:{_PAIRS})", re.IGNORECASE)
-"""Two alike by where they are, or when: `a left and a right wheel`, `primary and backup`."""
+"""Pairs by position or order: `a left and a right wheel`, `primary and backup`."""
 
 BARE = re.compile(
     r"\bbare[ -]?metal\b|\bon (?:the )?bare (?:hardware|machine|board)\b"
@@ -231,7 +231,7 @@ BARE = re.compile(
     re.I,
 )
 BARE_MEANS = "hypervisor"
-"""What is left out on bare metal, as a word to look up."""
+"""Lookup word for the part that bare metal excludes."""
 
 ALONE = re.compile(
     r"\b(?:(?:all )?alone|solo|stand-?alone|by itself|on its own(?! (?:core|cpu|processor))"
@@ -262,7 +262,7 @@ APART = re.compile(
 )
 """The same, forbidden."""
 SHARED = "share a core"
-"""What is not to be where nothing is shared, as words to look up."""
+"""Lookup words for sharing, which is excluded."""
 TOGETHER = re.compile(
     r"\b(?:in|inside|within) (?:the same|a single|one single|one common|one and the same) "
     r"(?:vm|partition|guest|image)\b|\b(?:both|all) in one (?:vm|partition|guest|image)\b"
@@ -273,7 +273,7 @@ TOGETHER = re.compile(
     r"\b)",
     re.IGNORECASE,
 )
-"""Several in one VM: a demand that each application in a VM of its own does not meet."""
+"""Several applications in one VM, a demand that separate VMs do not satisfy."""
 _BOUNDED = (
     r"(?:(?:strictly |tightly |well |hard )?bounded|low|minimal|lowest|no|zero|little|small|tight"
     r"|guaranteed|limited|predictable|known|without|least|hardly any|negligible|almost no"
@@ -318,7 +318,7 @@ TIME_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("period", PERIOD),
 )
-"""What a bare time means, by a word near it."""
+"""Meaning of a time, by a word near it."""
 SYMBOLS = {
     **dict.fromkeys("f fs t ts".split(), "period"),
     "c": "wcet",
@@ -358,4 +358,4 @@ EVERYDAY = frozenset(
     thing things fact facts reason reasons occurs occurred happens happened lies lie stands stand
     comes goes""".split()
 )
-"""Words that name nothing which a system could have or lack."""
+"""Words without any possible demand."""

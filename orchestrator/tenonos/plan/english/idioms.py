@@ -1,4 +1,4 @@
-"""Set phrases: words that mean together what none of them does, and ask for nothing."""
+"""Idioms: set phrases without a demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRM = re.compile(
     r"|(?<=\bthe )real[- ]time (?:side|part|world|half)\b",
     re.IGNORECASE,
 )
-"""Words that belong together before any others do, and ask for nothing."""
+"""Set phrases with priority over other readings."""
 
 DOUBLY = re.compile(
     r"(\b(?:(?:do|does|is|are|will|would|shall|should|must|may|can|could)(?:n['’]t| not| never)"
@@ -26,7 +26,7 @@ DOUBLY = re.compile(
     r"(?: (?!and\b|or\b|but\b|nor\b)[\w'’-]+){1,7}? (without\b(?: an?\b| the\b| any\b)?)",
     re.IGNORECASE,
 )
-"""Two negations of one clause, which are none: `we will not ship it without a shell`."""
+"""Double negations: `we will not ship it without a shell`."""
 
 IDIOM = re.compile(
     r"\b(?:by the way|log(?:s|ged|ging)? (?:in|on)(?:to)?|able to|in which|so that|as well as"
@@ -80,7 +80,7 @@ IDIOM = re.compile(
     rf"|{_YEAR}|(?:i\.e|e\.g|cf)\b\.?)(?!\w)",
     re.IGNORECASE,
 )
-"""Words that belong together and ask for nothing."""
+"""Set phrases without a demand."""
 
 WHY_OTHER = "a quantity that no composition has"
 OTHER_UNITS = re.compile(
@@ -91,4 +91,4 @@ OTHER_UNITS = re.compile(
     r"(?: (?:AC|DC))?(?:(?:,|/| at)? ?\d+ ?Hz\b)?"
     r"|\b\d+ ?Hz mains\b"
 )
-"""A quantity that no composition has: volts and metres, and with them the rate of a mains."""
+"""Quantities of other dimensions: volts, metres, mains frequency."""

@@ -1,4 +1,4 @@
-"""What of an objective need not be understood by itself: words amid known ones, and titles."""
+"""Leftovers: classification of words that were not understood, as demand or as no demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_OF_A_TITLE = 4
 """Words."""
 
 Open = tuple[Missing, Sense, Unit]
-"""What is not understood by itself, and where it was said."""
+"""Words that were not understood, with their place."""
 
 
 def leftover(
@@ -27,11 +27,10 @@ def leftover(
     known: bool,
     used: bool,
 ) -> str | None:
-    """Why a phrase that is not understood is no demand after all; nothing if it is one.
+    """The reason why an unknown phrase is no demand; none if it is one.
 
-    Of a sentence whose gist is known, common words need not be known each by itself; neither need
-    what a library that is `used` there works on, nor what a colon after it makes a title, if
-    anything else is `known`.
+    In a sentence with a gist, common words need not be known; neither need the object of a library
+    that is `used` there, nor a title before a colon, if anything else is `known`.
     """
     if known and not sense.hit and _is_numbered_place(words, sense):
         return g.WHY_PURPOSE
@@ -68,9 +67,9 @@ def leftover(
 def stray(
     marks: Sequence[Mark], words: Sequence[Token], elements: Sequence[Element], periods: int
 ) -> Iterator[Mark]:
-    """The numbers that count nothing.
+    """The numbers that do not count VMs.
 
-    Tasks are counted if each has a period; in a sentence that has a gist they are those of one VM.
+    Tasks are counted if each has a period; in a sentence with a gist they are those of one VM.
     """
     told = list(_told(words, elements))
     for mark in marks:
@@ -82,7 +81,7 @@ def stray(
 
 
 def carriers(words: Sequence[Token], marks: Sequence[Mark]) -> list[str]:
-    """The words for whatever runs that are part of no mark, and VMs that are counted."""
+    """Generic nouns for tasks outside of marks, and counted VMs."""
     vms = [" ".join(w.text for w in words[m.first : m.last]) for m in marks if m.kind == "vms"]
     marked = {index for mark in marks for index in range(mark.first, mark.last)}
     found = (word for index, word in enumerate(words) if index not in marked)
@@ -90,7 +89,7 @@ def carriers(words: Sequence[Token], marks: Sequence[Mark]) -> list[str]:
 
 
 def within_gist(sense: Sense, elements: Sequence[Element]) -> bool:
-    """Whether words stand amid some that say more together, and name nothing by themselves."""
+    """Whether words without a name of their own are within a gist."""
     named = sense.hit is not None and sense.hit.exactness == 1
     return (
         sense.kind in ("capability", "unknown")
@@ -106,13 +105,13 @@ def within_gist(sense: Sense, elements: Sequence[Element]) -> bool:
 
 
 def counts_real_time(mark: Mark, words: Sequence[Token]) -> bool:
-    """Whether VMs are counted that are real-time ones, whatever they do: `two real-time VMs`."""
+    """Whether a count is of real-time VMs: `two real-time VMs`."""
     said = {word.word for word in words[mark.first : mark.until or mark.last]}
     return mark.kind == "vms" and not said.isdisjoint(g.OURS | {"real", "rt"})
 
 
 def without_tasks(marks: Sequence[Mark], words: Sequence[Token]) -> list[Mark]:
-    """The marks without those of words that together say only that tasks run: `cyclic ... task`."""
+    """The marks without those for generic periodic tasks: `cyclic ... task`."""
     said = [mark for mark in marks if mark.kind == "said"]
     left = list(marks)
     for mark in marks:
@@ -126,7 +125,7 @@ def without_tasks(marks: Sequence[Mark], words: Sequence[Token]) -> list[Mark]:
 
 
 def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
-    """The sentences that have a gist."""
+    """The sentences with a gist."""
     gists = [e.first for e in elements if isinstance(e, Mark) and e.kind == "gist"]
     asides = [e for e in elements if isinstance(e, Mark) and e.kind == "ignored"]
     taken = [any(a.first <= at < a.last for a in asides) for at in range(len(words))]
@@ -153,14 +152,14 @@ def _goes_on(cut: Cut, words: Sequence[Token]) -> bool:
 
 
 def _holds_vms(following: Sequence[Element]) -> bool:
-    """Whether what follows says of how many VMs something is made: `a cell with three VMs`."""
+    """Whether the following words count VMs: `a cell with three VMs`."""
     cut, mark = (*following, None, None)[:2]
     joined = isinstance(cut, Cut) and cut.word == "with"
     return joined and isinstance(mark, Mark) and mark.kind == "vms"
 
 
 def _has(unit: Unit, cut: Element | None, words: Sequence[Token]) -> bool:
-    """Whether what opens all is told by what it has: `greenhouse with two control loops`."""
+    """Whether the opening phrase is described by its parts: `greenhouse with two control loops`."""
     joined = isinstance(cut, Cut) and cut.word == "with"
     return joined and not _has_a_name(words[unit.first : unit.last], True)
 
@@ -168,7 +167,7 @@ def _has(unit: Unit, cut: Element | None, words: Sequence[Token]) -> bool:
 def _is_place(
     sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
 ) -> bool:
-    """Whether words say where VMs just counted are: `three guests on the boat`."""
+    """Whether words are the place of counted VMs: `three guests on the boat`."""
     before = elements[elements.index(unit) - 1] if elements.index(unit) else None
     counted = isinstance(before, Mark) and before.kind == "vms" and unit.chunks[0] is sense.chunk
     return counted and sense.chunk is not None and sense.chunk.article == "definite"
@@ -177,7 +176,7 @@ def _is_place(
 def _tells_which(
     sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
 ) -> bool:
-    """Whether words tell one of several that were counted from the others by its rate.
+    """Whether words distinguish one of several counted items by its rate.
 
     `Two loops: position at 250 Hz, torque at 4 kHz`.
     """
@@ -193,10 +192,10 @@ def _tells_which(
 
 
 def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
-    """Whether words speak of what is there already: `the gearbox temperature`, `a pump's valve`.
+    """Whether words refer to existing things: `the gearbox temperature`, `a pump's valve`.
 
-    What is definite is no demand, and neither is what is done to it: `drives the cutter`. By a
-    means there is one even so: `over the radio`.
+    A definite noun is no demand, nor is an action on it: `drives the cutter`. As a means it is one:
+    `over the radio`.
     """
     chunk = sense.chunk
     if chunk is None or chunk.acronym:
@@ -220,17 +219,16 @@ def _is_presupposed(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
 
 
 def _is_adverb(sense: Sense, words: Sequence[Token]) -> bool:
-    """Whether a word says how, by its ending: `technically`."""
+    """Whether a word is an adverb, by its ending: `technically`."""
     word = words[sense.first].word
     one = sense.last - sense.first == 1 and word == words[sense.first].text
     return one and len(word) > 6 and word.endswith("ly") and not word.endswith(g.NOUNS_IN_LY)
 
 
 def _is_stated(sense: Sense, words: Sequence[Token], elements: Sequence[Element]) -> bool:
-    """Whether a sentence only says how something is: `Cryostats are slow`, `... is plenty`.
+    """Whether a sentence only states a property: `Cryostats are slow`, `... is plenty`.
 
-    The subject of a bare copula, if nothing else is in its sentence, and a word behind one that
-    ends its sentence.
+    The subject of a bare copula, if alone in its sentence, or a final predicate.
     """
     inside = words[sense.first : sense.last]
     before = words[sense.first - 1].word if sense.first else "."
@@ -250,12 +248,12 @@ def _is_stated(sense: Sense, words: Sequence[Token], elements: Sequence[Element]
 
 
 def _nouns(unit: Unit, words: Sequence[Token]) -> set[str]:
-    """What a phrase calls its things: `the planning software`."""
+    """The nouns of a phrase: `the planning software`."""
     return {words[at].word for at in unit.structure}
 
 
 def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
-    """Whether a word is a verb whose object is definite or a pronoun: `checks the oil`."""
+    """Whether a word is a verb with a definite object or pronoun: `checks the oil`."""
     if sense.last - sense.first != 1 or sense.chunk is None or sense.chunk.preposition:
         return False
     at = sense.last
@@ -270,7 +268,7 @@ def _does_to_it(sense: Sense, words: Sequence[Token]) -> bool:
 def _opens_all(
     sense: Sense, unit: Unit, words: Sequence[Token], elements: Sequence[Element]
 ) -> bool:
-    """Whether a noun is all that the first sentence says, as a title does: `Fermenter.`"""
+    """Whether the first sentence is a single noun, as a title: `Fermenter.`"""
     inside = words[sense.first : sense.last]
     said = elements[: elements.index(unit)]
     alone = all(
@@ -287,14 +285,14 @@ def _opens_all(
 
 
 def _has_a_name(inside: Sequence[Token], opens: bool) -> bool:
-    """Whether words have a number or capitals of their own; what opens a sentence has them too."""
+    """Whether words contain a number, or capitals not due to the start of a sentence."""
     rest = inside[1:] if opens else inside
     shouted = opens and len(inside[0].text) > 1 and inside[0].text[1:] != inside[0].text[1:].lower()
     return shouted or any(w.is_number or w.text != w.text.lower() for w in (*rest,))
 
 
 def _is_told_when(at: int, elements: Sequence[Element], periods: Sequence[int]) -> bool:
-    """Whether a phrase is all that is told behind a rate and a colon: `every 2 ms: read gyros`."""
+    """Whether a phrase is the description after a rate and a colon: `every 2 ms: read gyros`."""
     cut = elements[at - 1] if at > 1 else None
     after = elements[at + 1] if at + 1 < len(elements) else None
     ends = after is None or (isinstance(after, Cut) and after.word in g.SENTENCE_END | {","})
@@ -302,7 +300,7 @@ def _is_told_when(at: int, elements: Sequence[Element], periods: Sequence[int]) 
 
 
 def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:
-    """Whether words say which of several places something is for: `in hall 3`, `at gate 12`."""
+    """Whether words are a numbered place: `in hall 3`, `at gate 12`."""
     chunk, inside = sense.chunk, words[sense.first : sense.last]
     placed = chunk is not None and chunk.preposition in ("in", "at")
     noun = words[sense.last - 2] if sense.last > 1 else None
@@ -311,7 +309,7 @@ def _is_numbered_place(words: Sequence[Token], sense: Sense) -> bool:
 
 
 def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
-    """Whether words say whom something is for: `on our robot`, `our boat needs`, `give our ...`."""
+    """Whether words are a beneficiary: `on our robot`, `our boat needs`, `give our ...`."""
     chunk, first = sense.chunk, sense.first
     if words[first - 1].word == "per" and first:
         return True  # "one loop per propeller"
@@ -329,7 +327,7 @@ def _is_beneficiary(sense: Sense, words: Sequence[Token]) -> bool:
 
 
 def _wants(sense: Sense, words: Sequence[Token]) -> bool:
-    """Whether words open a sentence and say who needs what follows: `A bottling line wants ...`."""
+    """Whether words are the subject of a demand: `A bottling line wants ...`."""
     first = sense.first
     while first and words[first - 1].word in g.ADJECTIVES | g.INDEFINITE | {"every", "each"}:
         first -= 1
@@ -340,10 +338,10 @@ def _wants(sense: Sense, words: Sequence[Token]) -> bool:
 
 
 def _is_asked_for(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
-    """Whether common words stand where a demand does.
+    """Whether common words are in the position of a demand.
 
-    That is as a means, with an article in a list, first of all in a sentence, or as what something
-    does: `that plays music`.
+    That is as a means, with an article in a list, at the start of a sentence, or as an action:
+    `that plays music`.
     """
     chunk = sense.chunk
     named = any(word.text[1:] != word.text[1:].lower() for word in words[sense.first : sense.last])
@@ -361,7 +359,7 @@ def _is_asked_for(sense: Sense, unit: Unit, words: Sequence[Token]) -> bool:
 
 
 def _is_name(words: Sequence[Token], sense: Sense, unit: Unit) -> bool:
-    """Whether words name something of their own: capitals, a number, or a means."""
+    """Whether words are a name: capitals, a number, or a means."""
     chunk = sense.chunk
     means = unit.connector in g.MEANS or (chunk and chunk.preposition in g.MEANS)
     object_of = sense.first and words[sense.first - 1].word in g.PRONOUNS  # "and start it afresh"

@@ -1,7 +1,7 @@
-"""Lists: what tells several that were counted from each other, one by one.
+"""Enumerations of counted VMs or tasks.
 
 `Three VMs: one with a shell, one with queues, and a third that ...`, `VM 1: ... VM 2: ...`, and
-names for VMs of which nothing else is known: `four VMs: gripper, lid, belt, stirrer`.
+names for otherwise unknown VMs: `four VMs: gripper, lid, belt, stirrer`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST = re.compile(
     r"|third)\b)",
     re.IGNORECASE | re.DOTALL,
 )
-"""The first of several that are told one by one, if no more is said of how many there are."""
+"""The first item of an enumeration without a count."""
 ITEM = re.compile(
     r"(?:(?<=[,:;(.–—] )|(?<=\band )|\A(?=the first))"
     r"(?:one(?! of)|another(?: one)?|(?:a|the) (?:first|second|third|fourth|fifth|other"
@@ -35,7 +35,7 @@ REFERENCE = re.compile(
     r"(?:vm|partition|guest|domain|cell|zone) (?:\d|[a-h])\b(?!\s*[:=(])",
     re.IGNORECASE,
 )
-"""One that has a label, spoken of again: `a channel to VM 1`."""
+"""A reference to a labelled item: `a channel to VM 1`."""
 _ITEM = (
     r"(?:(?:the|an?|one) )?"
     r"(?:(?!(?:and|each|every|with|both|all|for)\b)[a-z][\w-]*(?: (?=\w))?){1,2}"
@@ -53,7 +53,7 @@ Span = tuple[int, int]
 
 
 def items(text: str) -> Iterator[Span]:
-    """Where each of several VMs that were counted begins; nothing of a single one."""
+    """The start of each of several counted VMs; none for a single one."""
     for counted in (*COUNTED.finditer(text), *FIRST.finditer(text)):
         at = counted.start() if FIRST.match(text, counted.start()) else counted.end()
         found = [(m.start(), m.end()) for m in ITEM.finditer(text, at)]
@@ -63,7 +63,7 @@ def items(text: str) -> Iterator[Span]:
 
 
 def names(text: str, known: Callable[[str], bool]) -> Iterator[Span]:
-    """The names of as many VMs as were counted before, if most of them mean nothing else."""
+    """The names of counted VMs, if most are otherwise unknown."""
     for counted in COUNTED.finditer(text):
         number = number_of(counted.group().split()[0])
         for listed in NAMES.finditer(text, counted.end()):
@@ -84,7 +84,7 @@ EACH_OF = re.compile(
     r"(?P<noun>(?!(?:[mµun]?s|\w+onds|minutes|hours)\b)[\w-]+s)\b",
     re.IGNORECASE,
 )
-"""What there is one of for each of several: `each of the two joints has ...`."""
+"""A thing for each of several items: `each of the two joints has ...`."""
 EACH_ONE = re.compile(
     rf"(?:\bgiv(?:e|es|ing) (?P<given>{LIST}) (?P<one>an?|one)"
     rf"|(?P<list>{LIST}) (?:(?:both|all|each|will|must|should|shall) )*"
@@ -93,25 +93,24 @@ EACH_ONE = re.compile(
     r"(?= [^,;:.]{1,60}?\b(?:each|apiece|of (?:its|their) own)\b)",
     re.IGNORECASE,
 )
-"""Several that have one each: `pump and valve get a VM each`."""
+"""Several items with one thing each: `pump and valve get a VM each`."""
 
 
 def each_of(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, int, int]]:
-    """Where it is said of each of several that mean nothing else what it has, and of how many."""
+    """Distributive statements about otherwise unknown items, with their number."""
     for found in EACH_OF.finditer(text):
         if not known(found["noun"]) or found["noun"].lower() in ("cores", "cpus", "processors"):
             yield found.start(), found.end(), number_of(found["number"])
 
 
 def number_of(said: str) -> int:
-    """The number that a word or digit says."""
+    """The number of a word or digit."""
     return int(said) if said.isdecimal() else _WORDS.index(said.lower())
 
 
 def each_one(text: str, known: Callable[[str], bool]) -> Iterator[tuple[Span, Span, int]]:
-    """Where several are named that have one each, if most mean nothing else: they, the article of
-    what they have, and how many they are.
-    """
+    """Several named items with one thing each, if most are otherwise unknown: the items, the
+    article of the thing, and their number."""
     for found in EACH_ONE.finditer(text):
         whose, one = ("given", "one") if found["given"] else ("list", "a")
         parts = parts_of(found[whose])

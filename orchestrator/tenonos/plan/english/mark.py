@@ -1,4 +1,4 @@
-"""A mark: words of an objective that grammar alone understands, with what they say."""
+"""Value type of a mark: words understood by grammar alone, with their meaning."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class Mark:
     """More values of the same words: `cores 1 to 3`."""
     at_most: bool = False
     whole: bool = False
-    """Of cores: they are the machine's (`quad-core board`, `of four cores`)."""
+    """For cores: whether they are the machine's (`quad-core board`, `of four cores`)."""
     machine: bool = False
-    """Of cores: a machine was named that has them (`quad-core board`)."""
+    """For cores: whether the machine with them is named (`quad-core board`)."""
     leads: bool = False
-    """Of named cores: whether what they have follows: `core 2 runs ...`."""
+    """For named cores: whether their content follows: `core 2 runs ...`."""
     each: bool = False
-    """Whether it is said of each of several."""
+    """Whether it applies to each of several."""
     until: int | None = None
-    """The end of the words to show, if they go on past `last`."""
+    """The end of the words to show, if beyond `last`."""
     new: bool = False
-    """Of a gist: whether it is said of another VM than what was said before."""
+    """For a gist: whether it is about a different VM from the preceding one."""
     denied: bool = False
-    """Of a gist: whether a negation stands before it."""
+    """For a gist: whether a negation precedes it."""

@@ -1,7 +1,7 @@
-"""Marks: the parts of an objective that grammar alone understands.
+"""Marker: parts of an objective that are understood by grammar alone.
 
-Quantities with what they measure, utilities, bounds on jitter, negation, mentions and
-instructions. What is left unmarked are the phrases whose meaning the pool decides.
+Quantities with what they measure, utilities, bounds on jitter, negation, mentions and instructions.
+The unmarked words are phrases to be looked up in the pool.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tenonos.plan.english.ticks import is_tick
 from tenonos.plan.english.utilities import UTILITIES
 
 _COUNTED = ("only", "just", "exactly", "single")
-"""Words before `one` that make a number of it."""
+"""Words before which `one` is a number."""
 
 
 class Marker:
@@ -42,7 +42,7 @@ class Marker:
     ) -> None:
         self.text = text
         self.known = known
-        """Whether a word means something in the pool."""
+        """Whether a word is known in the pool."""
         self.words = words
         self.boards = boards
         self.gists = gists
@@ -84,7 +84,7 @@ class Marker:
         return sorted(corrected(self.marks, self.words, self.text), key=lambda mark: mark.first)
 
     def _each_one(self) -> None:
-        """Marks for several that have one each, and for what they have as many of."""
+        """Marks for several items with one thing each, and for the things."""
         for start, end, number in each_of(self.text, self.known):
             self._mark("several", start, end, number)
         for (start, end), one, number in each_one(self.text, self.known):
@@ -98,7 +98,7 @@ class Marker:
             self._mark("vms" if vms else "count", one[0], last, number)
 
     def _say_together(self) -> None:
-        """A mark for each gist at the first words it takes; its other words are used up."""
+        """A mark for each gist at its first words; its other words are consumed."""
         for gist in self.gists.found(self.words, self._taken) if self.gists else ():
             first = gist.words[0]
             last = next(i for i in range(first, gist.last + 1) if i not in gist.words)
@@ -200,13 +200,13 @@ class Marker:
         if dimension == "time":
             kind = self._time(first, last, at_most)
             return Mark(kind, first, last, value, at_most=at_most) if kind else None
-        # A bound with no noun is one on the image: memory is given, size is kept under.
+        # A bound without a noun is on the image: memory is an amount, image size a limit.
         near = self._nearest(first, last, (("image", g.IMAGE_WORDS), ("ram", g.RAM_WORDS)))
         kind: MarkKind = near or ("image" if at_most else "ram")  # type: ignore[assignment]
         return Mark(kind, first, last, value, at_most=at_most)
 
     def _symbol(self, first: int) -> tuple[MarkKind | None, int]:
-        """What the letter before a quantity says it is, and where that stands: `C = 1 ms`."""
+        """The kind of a quantity by a preceding letter, and its place: `C = 1 ms`."""
         at = first - 1
         while self._word(at) in g.SIGNS:
             at -= 1
@@ -215,7 +215,7 @@ class Marker:
         return g.SYMBOLS[self._word(at)], at  # type: ignore[return-value]
 
     def _time(self, first: int, last: int, at_most: bool) -> MarkKind | None:
-        """What a time measures; None for what no system of ours is asked (how fast it boots)."""
+        """The kind of a time; None for one that is no demand (boot time)."""
         near = self._nearest(first, last, g.TIME_KINDS)
         before = self._word(first - 1)
         if before == "each" or (before in g.INDEFINITE and self._is_attribute(last)):
@@ -232,7 +232,7 @@ class Marker:
         return "wcet" if known and at_most else "period"  # "every 2 ms a step of at most 0.3 ms"
 
     def _is_attribute(self, last: int) -> bool:
-        """Whether a noun follows that the time is told of: `we need a 2 ms loop`."""
+        """Whether a noun with that time follows: `we need a 2 ms loop`."""
         word = self._word(last)
         led = word in g.SPLITTERS | g.WEAK | g.STRONG | g.VERBS | {"of", "per"}
         measured = any(pattern.search(word) for _, pattern in g.TIME_KINDS)
@@ -247,7 +247,7 @@ class Marker:
     def _nearest(
         self, first: int, last: int, kinds: Sequence[tuple[str, re.Pattern[str]]]
     ) -> str | None:
-        """The kind whose word stands nearest, in the same clause and up to the next quantity."""
+        """The kind of the nearest keyword, in the same clause and up to the next quantity."""
         best: tuple[int, str] | None = None
         directions = ((1, last), (-1, first - 1))
         # "a budget of 200 us per period": what stands before "of" is what is measured.
@@ -269,7 +269,7 @@ class Marker:
         return best[1] if best else None
 
     def _measures_another(self, index: int) -> bool:
-        """Whether the quantity of a noun stands behind it."""
+        """Whether the quantity of a noun follows it."""
         linked = self._word(index + 1) in ("of", "is", "=", ":")
         return linked and index + 2 < len(self.words) and self.words[index + 2].is_number
 
@@ -324,7 +324,7 @@ class Marker:
         while self._word(noun) in g.ADJECTIVES | g.OURS:
             noun += 1
         if self._word(noun) in g.GUESTS:
-            # "One VM with ..., one VM with ...": the one spoken of, not how many there are.
+            # "One VM with ..., one VM with ...": references, not counts.
             counted = value > 1 or before in _COUNTED
             ours = any(self._word(at) in g.OURS for at in range(last, noun))
             until = noun + 1 if ours else None  # "two Tenon VMs ... and a Linux"
@@ -342,14 +342,14 @@ class Marker:
         return Mark("count", first, last, value)
 
     def _told_apart(self, at: int) -> int:
-        """The end of what was done to something, if that begins here: `cache-coloured`; else 0."""
+        """The end of a participle that begins here: `cache-coloured`; else 0."""
         if self._word(at + 1) == "-":
             at += 2
         done = self._word(at).endswith("ed") and self._word(at) not in g.ADJECTIVES
         return at + 1 if done else 0
 
     def _picks(self, last: int) -> bool:
-        """Whether `of them` and a noun or verb follow: some of those counted before."""
+        """Whether `of them` and a noun or verb follow: a part of those counted before."""
         of_them = self._word(last) == "of" and self._word(last + 1) in g.REFERRING
         ends = {"", "every", "each", *g.STRONG, *g.SPLITTERS}
         return of_them and self._word(last + 2) not in ends

@@ -1,7 +1,7 @@
-"""Meaning: what the phrases of an objective stand for in the pool.
+"""Meaning: lookup of phrases in the pool.
 
-A phrase is looked up as a whole first, then by its noun phrases; the last word of a
-noun phrase must be among what is found, or the phrase was about something else.
+A phrase is looked up as a whole first, then by its noun phrases; the head of a noun phrase must
+match, or the phrase is about something else.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tenonos.plan.retrieval.retrieve import Hit, Retriever
 from tenonos.pool.kconfig import capability, symbol_of
 
 CERTAIN = 0.8
-"""The evidence asked of a single word that only qualifies another."""
+"""Threshold of evidence for a single qualifier."""
 
 WHOLE = 0.5
-"""How near a title must be to all the phrases of a unit together."""
+"""Required similarity of a title to all phrases of a unit together."""
 
 LONGEST = 6
-"""Words in the longest name."""
+"""The most words of a name."""
 
 
 class Meaning:
@@ -34,7 +34,7 @@ class Meaning:
     def __init__(self, retriever: Retriever, tasks: bool = False) -> None:
         self.retriever = retriever
         self.tasks = tasks
-        """Whether whatever has a rate is a task, if nothing in the pool is called so."""
+        """Whether unknown nouns with a rate are tasks."""
         self._entries = {entry.symbol: entry for entry in retriever.entries}
 
     def apps(self, entry: Entry) -> frozenset[str]:
@@ -47,12 +47,12 @@ class Meaning:
         return frozenset()
 
     def _doers(self, entry: Entry) -> list[Entry]:
-        """The applications among what provides a capability."""
+        """The applications that provide a capability."""
         found = (self._entries.get(name) for name in entry.providers)
         return [provider for provider in found if provider and provider.kind == "app"]
 
     def name(self, symbol: str) -> str:
-        """The name people use for a symbol."""
+        """The name of a symbol."""
         return self._entries[symbol].name if symbol in self._entries else capability(symbol)
 
     def only_provider(self, symbol: str, name: str) -> bool:
@@ -78,11 +78,11 @@ class Meaning:
         return [self._unknown(words, sense, senses) for sense in senses]
 
     def all_of(self, words: Sequence[Token], indices: Sequence[int]) -> list[Hit]:
-        """Everything that words may mean equally well, as a prohibition needs it."""
+        """All equally good meanings of words, for a prohibition."""
         hits = self._search(words, indices)
         best = [h for h in hits if (h.evidence, h.exactness) >= (CERTAIN, 0)]
         equal = [h for h in best if h.exactness == best[0].exactness]
-        # Of a library that others stand on, no more than what it does can be done without.
+        # A library that others depend on can only be denied by what it does.
         done = [h for h in equal if h.entry.kind != "library"]
         return done or [self._what_it_does(hit) for hit in equal]
 
@@ -93,7 +93,7 @@ class Meaning:
         return replace(hit, entry=done[0]) if len(done) == 1 == len(others) else hit
 
     def says_more(self, words: Sequence[Token], sense: Sense, asked: Sequence[Entry]) -> bool:
-        """Whether words describe what was asked for just before, as its own texts do."""
+        """Whether words describe the preceding demand, by its own texts."""
         said = [words[index].word for index in range(sense.first, sense.last)]
         return any(self.retriever.tells(entry, said) for entry in asked)
 
@@ -107,14 +107,14 @@ class Meaning:
         return any(self.retriever.tells(entry, part) for part in (said, said[1:]))
 
     def phrase(self, words: Sequence[Token], first: int, last: int) -> Sense:
-        """The sense of words that grammar set apart for lookup."""
+        """The sense of words that grammar selected for lookup."""
         hits = self._search(words, range(first, last))
         if not hits:
             return Sense("unknown", first, last)
         return self._sense(words, first, last, hits[0], None)
 
     def app_of(self, words: Sequence[Token], sense: Sense) -> Sense | None:
-        """The application that has words for its name as well as a capability has."""
+        """The application with the same name as a capability."""
         hits = self._search(words, range(sense.first, sense.last))
         alike = [h for h in hits if h.entry.kind == "app" and h.exactness == hits[0].exactness == 1]
         return replace(sense, kind="app", hit=alike[0]) if alike else None
@@ -122,7 +122,7 @@ class Meaning:
     def gist(
         self, words: Sequence[Token], symbol: str, first: int, last: int, new: bool = False
     ) -> Sense:
-        """The sense of words that say together what an entry is about."""
+        """The sense of a gist."""
         said = tuple(words[index].word for index in range(first, last))
         hit = Hit(self._entries[symbol], 1.0, 1.0, 0.0, frozenset(), said)
         return self._sense(words, first, last, hit, Chunk(apart=True) if new else None)
@@ -132,8 +132,8 @@ class Meaning:
             return None
         inside = sorted({*unit.words, *(i for i in unit.structure)})
         hits = self._search(words, inside)
-        # Words of structure may belong to a name ("operating system"), but then to all of it.
-        # A phrase that is a name by itself is not swallowed by a likeness of the whole.
+        # Function words may belong to a name ("operating system"), but only to the whole of it.
+        # A phrase that is a name takes precedence over a similar whole.
         exact = any(h.exactness == 1 for c in unit.chunks for h in self._search(words, c.words)[:1])
         needed = 1.0 if unit.structure or exact else WHOLE
         if not hits or hits[0].exactness < needed or hits[0].evidence < CERTAIN:
@@ -156,7 +156,7 @@ class Meaning:
         if tasks or (chunk.task and not self._does(words, chunk)):
             return self._task(words, chunk)
         if words[chunk.words[0]].word in MANY and len(chunk.words) > 1:
-            # "Several threads" are in one image; several of what VMs run want a number.
+            # "Several threads" are in one image; several VMs need a number.
             rest = self._chunk(words, replace(chunk, words=chunk.words[1:]), circumstance)
             if all(sense.kind in ("capability", "ignored") for sense in rest):
                 return rest
@@ -196,7 +196,7 @@ class Meaning:
         return senses
 
     def _task(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
-        """Any periodic task, which is all that a noun stands for."""
+        """Any periodic task, as the meaning of a generic noun."""
         first = chunk.words[-1]
         return [
             replace(self._sense(words, first, first + 1, hit, chunk), kind="app")
@@ -210,11 +210,11 @@ class Meaning:
         return rated and not self._search(words, chunk.words)
 
     def _does(self, words: Sequence[Token], chunk: Chunk) -> bool:
-        """Whether an application does what a phrase says."""
+        """Whether an application provides the meaning of a phrase."""
         return any(bool(self.apps(hit.entry)) for hit in self._search(words, chunk.words)[:1])
 
     def _with_adjective(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
-        """`real numbers`: a name that begins with a word which only praises elsewhere."""
+        """A name that begins with an adjective without content elsewhere: `real numbers`."""
         first, last = chunk.words[0] - 1, chunk.words[-1] + 1
         if first < 0 or words[first].word not in g.ADJECTIVES:
             return []
@@ -222,9 +222,8 @@ class Meaning:
         return [self._sense(words, first, last, h, chunk) for h in hits[:1] if h.exactness == 1]
 
     def _kind_of(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
-        """`a valve controller`, `the customer's Linux`: a name, and before it only what it acts on
-        or whose it is; nothing if that says more.
-        """
+        """A name after its object or possessor: `a valve controller`, `the customer's Linux`; none
+        if these words mean more."""
         last = chunk.words[-1] + 1
         for first in range(chunk.words[0] + 1, last):
             rest = [index for index in chunk.words if index < first]
@@ -245,7 +244,7 @@ class Meaning:
         return self._headed(words, chunk)
 
     def _headed(self, words: Sequence[Token], chunk: Chunk) -> list[Sense]:
-        """What ends as several names of an entry do, with a rate behind it: `gait ... at 40 Hz`."""
+        """A phrase with the last word of several names, before a rate: `gait ... at 40 Hz`."""
         last, head = chunk.words[-1] + 1, words[chunk.words[-1]].word
         if len(chunk.words) < 2 or not is_rated(words, chunk.words[0], last):
             return []
@@ -256,7 +255,7 @@ class Meaning:
         return []
 
     def _objects(self, words: Sequence[Token], indices: Sequence[int]) -> list[Sense]:
-        """What stands before a name and asks for nothing; nothing if it says more than an object.
+        """Words before a name without a demand; none if they are more than an object.
 
         `watchdog-supervised` has a name of its own.
         """
@@ -278,7 +277,7 @@ class Meaning:
         return senses
 
     def _participle(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
-        """`a loop printing ...`: the noun, and what it is doing; nothing if the noun is unknown."""
+        """A noun with a participle: `a loop printing ...`; none if the noun is unknown."""
         for place, index in enumerate(chunk.words):
             if (
                 place
@@ -295,10 +294,9 @@ class Meaning:
         return []
 
     def _parts(self, words: Sequence[Token], chunk: Chunk, circumstance: bool) -> list[Sense]:
-        """A phrase that is several names in a row: `tickless preemptive`; else nothing.
+        """A phrase of several names: `tickless preemptive`; else none.
 
-        Of a circumstance (`while Linux reboots`) only the names in it matter, and behind that of a
-        guest system.
+        In a circumstance (`while Linux reboots`) only names count, and those after a guest system.
         """
         senses: list[Sense] = []
         rest = list(chunk.words)
@@ -319,7 +317,7 @@ class Meaning:
         return senses
 
     def _longest(self, words: Sequence[Token], rest: Sequence[int]) -> tuple[int, Hit | None]:
-        """The longest beginning of a phrase that is a name, whole."""
+        """The longest initial part of a phrase that is a whole name."""
         for size in range(min(len(rest), LONGEST), 0, -1):
             for hit in self._search(words, rest[:size], CERTAIN):
                 if words[rest[size - 1]].word.endswith("'s") and not hit.entry.name.startswith(
@@ -331,7 +329,7 @@ class Meaning:
         return 1, None
 
     def _named(self, words: Sequence[Token], chunk: Chunk) -> Sense:
-        """A phrase not understood, with the capability its end or one of its words names."""
+        """An unknown phrase, with the capability named by its head or another word."""
         last = chunk.words[-1] + 1
         ends = range(max(1, len(chunk.words) - LONGEST), len(chunk.words))
         for asked in (*(chunk.words[at:] for at in ends), *chunk.words):
@@ -343,15 +341,15 @@ class Meaning:
         return Sense("unknown", chunk.words[0], last, chunk=chunk)
 
     def _aside(self, words: Sequence[Token], sense: Sense) -> Sense:
-        """An unknown phrase in a clause about a guest system: its own business, if nothing else."""
+        """An unknown phrase in a clause about a guest system, which is no demand."""
         if sense.kind != "unknown" or sense.hit or self._holds_a_name(words, sense):
             return sense
         return Sense("ignored", sense.first, sense.last, why=g.WHY_PURPOSE, chunk=sense.chunk)
 
     def _holds_a_name(self, words: Sequence[Token], sense: Sense) -> bool:
-        """Whether a word of a phrase names something, or is a number: not to be passed over.
+        """Whether a phrase contains a name or a number, which must not be ignored.
 
-        A mere part of the pool (`core/list`) is not what an everyday word is about.
+        An internal part of the pool (`core/list`) is not meant by an everyday word.
         """
         inside = range(sense.first, sense.last)
         return any(
@@ -361,7 +359,7 @@ class Meaning:
         )
 
     def _unknown(self, words: Sequence[Token], sense: Sense, among: Sequence[Sense]) -> Sense:
-        """An unknown phrase, or one that need not be known beside the others of its unit."""
+        """An unknown phrase, or one that is optional beside others of its unit."""
         chunk = sense.chunk
         if sense.kind != "unknown" or sense.hit or chunk is None:
             return sense

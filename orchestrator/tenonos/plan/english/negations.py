@@ -1,4 +1,4 @@
-"""Negations: the English by which something is not to be there, before it or behind it."""
+"""Grammar of negations, before or after the denied phrase."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ FORBIDS = (
     r"|(?:(?:do|does)(?: not|n't)|won't|will not|cannot|can't) (?:allow|permit|tolerate|accept"
     r"|hear of|put up with))"
 )
-"""Verbs by which somebody forbids what follows: `the standard forbids ...`."""
+"""Verbs of prohibition: `the standard forbids ...`."""
 _NEVER = (
     r"(?:under no (?:circumstances?|conditions?)|(?:in|at) no (?:case|event|point|way)|at no time"
     r"|on no account|by no means|not ever|never ever)"
 )
-"""Adverbials that deny what follows, with the verb before its subject."""
+"""Negative adverbials with inversion."""
 NEGATORS = (
     r"(?:excluded|unwanted|forbidden|out of scope|not (?:needed|wanted|required|necessary|allowed))"
     r"(?=\s*:)",
@@ -60,9 +60,9 @@ NEGATORS = (
     r"not(?! (?:only|more|less|later|exceeding))",
 )
 LISTING = re.compile(r"free$|leav|left|exclu|omit|avoid|except|neither", re.IGNORECASE)
-"""Beginnings of negations that go on over a whole list, articles and all."""
+"""Negations with scope over a whole list, articles included."""
 OUT = frozenset("out away off".split())
-"""Words that end a negation which holds what it denies: `leave the shell out`."""
+"""Ends of a negation around the denied phrase: `leave the shell out`."""
 NEGATION = re.compile(rf"\b(?:{'|'.join(NEGATORS)})\b", re.IGNORECASE)
 
 UNWANTED = re.compile(
@@ -105,4 +105,4 @@ UNWANTED = re.compile(
     r"|(?<=\w):? (?:no|none)(?=\s*(?:$|[.,;]))",
     re.IGNORECASE,
 )
-"""A negation after what it denies: `a shell is not needed`."""
+"""Negations after the denied phrase: `a shell is not needed`."""

@@ -1,4 +1,4 @@
-"""The notes of who reads an objective: items of the plan, each with the words it came from."""
+"""Collected plan items of a reader, each with its words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenonos.plan.retrieval.retrieve import Hit
 
 
 class Notebook:
-    """What was found in the words of one objective."""
+    """The items found in one objective."""
 
     def __init__(self, text: str, words: Sequence[Token]) -> None:
         self.text = text

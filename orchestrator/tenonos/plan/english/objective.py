@@ -1,7 +1,7 @@
-"""Reading an objective: English in, a typed plan out, nothing guessed.
+"""Reader of one objective, from text to plan.
 
-Every word ends up in exactly one place: a demand that points at it, `missing`,
-`ignored` with the reason, or the grammar that held the sentence together.
+Every word ends up in exactly one place: a demand that refers to it, `missing`, `ignored` with a
+reason, or the grammar of its sentence.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ PLANNER = "offline"
 
 
 class Reader(Notebook):
-    """One objective being read."""
+    """A reader of one objective."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Reader(Notebook):
             self._on_gist(position, mark)
 
     def _on_pronoun(self, position: int, pronoun: Pronoun) -> None:
-        """`another` asks for everything again that its like was asked for."""
+        """Repeat the demands of the preceding VM for `another`."""
         if pronoun.new and self._places and self.periods > 1 and not self.subjects.tenons:
             first = self.subjects.unnamed(self._places[0][0])  # "one periodic task and another"
             self._demands = [(sense, subject or first) for sense, subject in self._demands]
@@ -176,7 +176,7 @@ class Reader(Notebook):
                 self.ignored.append(Ignored(source=source, why=g.WHY_ARGUMENT))
             elif not within_gist(sense, self.elements):
                 self._on_sense(position, sense, unit)
-                # "a partition that samples a sensor": what it does, and then to what.
+                # "a partition that samples a sensor": action, then object.
                 acts = unit.connector in ("that", "which") and sense.kind == "app"
 
     def _on_sense(self, position: int, sense: Sense, unit: Unit | None) -> None:
@@ -222,12 +222,12 @@ class Reader(Notebook):
             self._demands.append((sense, apart or self.subjects.nearest_tenon(position)))
 
     def _gives_reason(self, sense: Sense, unit: Unit) -> bool:
-        """Whether words only say why something is forbidden: `no shell, since nobody ...`."""
+        """Whether words are the reason of a prohibition: `no shell, since nobody ...`."""
         forbidden = {item.value for item in self.items if item.kind == "forbid"}
         return unit.connector in g.REASONS and bool(sense.hit) and sense.entry.name in forbidden
 
     def _on_gist(self, position: int, mark: Mark) -> None:
-        """Words that say together what an entry is about: a demand, or its denial."""
+        """Handle a gist: a demand, or its denial."""
         last = mark.until or mark.last
         sense = self.meaning.gist(self.words, str(mark.value), mark.first, last, mark.new)
         if not mark.denied:
@@ -236,7 +236,7 @@ class Reader(Notebook):
             self._prohibit([[sense.hit]], Mark("not", mark.first, last))
 
     def _understand_together(self) -> None:
-        """What is understood with the words around it is not missing."""
+        """Drop missing words that are understood in context."""
         asked = [sense for sense, _ in self._demands]
         for missing, sense, unit in self._open:
             near = (s.entry for s in asked if same_sentence(self.words, s, sense))
@@ -276,7 +276,7 @@ class Reader(Notebook):
                 self._note(mark.first, mark.last, hit.entry.name, hit)
 
     def _prohibit_company(self) -> None:
-        """`alone`: no guest system of any kind, unless one is what stands alone."""
+        """Exclude guest systems for `alone`, unless a guest is alone."""
         if self._alone is None or any(s.kind != "tenon" for s in self.subjects.ordered):
             if self._alone:
                 self.ignored.append(
@@ -290,14 +290,15 @@ class Reader(Notebook):
     # Demands of the subjects
 
     def _take_for_app(self) -> None:
-        """What names an application too is one, if nothing else is: `a filter for the signal`."""
+        """Take a capability's name as an application, if there is no other: `a filter for the
+        signal`."""
         for position, sense in self._places:
             if app := self.meaning.app_of(self.words, sense):
                 self._on_sense(position, app, None)
                 return
 
     def _make(self) -> None:
-        """VMs made on demand, now that all are known; if they are no certain ones, any."""
+        """Mark VMs to be created on demand: the stated ones, or else any."""
         self.relations = Relations(self.words, self._mentions)
         for position, sense in self._made:
             of_any = self.relations.is_of_any(sense)
@@ -332,7 +333,7 @@ class Reader(Notebook):
         self.items.sort(key=lambda item: item.span or (len(self.text), 0))
 
     def _talk(self, sense: Sense, subject: Subject) -> None:
-        """Which way something goes, and to whom."""
+        """Record direction and peer of an exchange."""
         direction, peer = self.relations.talk(sense, subject)
         words = self._between(sense.first, sense.last)
         span = (self.words[sense.first].start, self.words[sense.last - 1].end)
@@ -350,7 +351,7 @@ class Reader(Notebook):
         return self.meaning.identity(entry)
 
     def _name_the_unnamed(self) -> None:
-        """An objective that names nothing to run is not understood, whatever else it says."""
+        """Refuse an objective without anything to run."""
         if self.missing or self.subjects.ordered:
             return
         purposes = [i for i in self.ignored if i.why in (g.WHY_PURPOSE, g.WHY_ARGUMENT)]
@@ -360,9 +361,9 @@ class Reader(Notebook):
         ]
 
     def _nothing_left_out(self) -> None:
-        """A period needs a task: where no more than "task" was said, any will do.
+        """A period needs a task: for a bare "task", any one.
 
-        A task of which not even the period is known is not understood.
+        A task without a period is not understood.
         """
         if self.missing or self.subjects.tenons:
             return
@@ -382,7 +383,7 @@ class Reader(Notebook):
             self.missing += [Missing(source=source) for source in named]
 
     def _call_real_time(self) -> None:
-        """`A real-time VM with a shell` is a VM of ours, and nothing in it has to be periodic."""
+        """Take `a real-time VM with a shell` as a Tenon VM without a periodic task."""
         ours = (sense.entry.name for sense, _ in self._demands if sense.kind != "guest")
         if self.periods or all(name.startswith("virt.") for name in ours):
             return
@@ -393,7 +394,7 @@ class Reader(Notebook):
                 self.elements[at] = replace(mark, kind="idiom")
 
     def _keep_together(self) -> None:
-        """What shall be in the same VM makes one VM of all that is no guest system."""
+        """Merge real-time VMs that are demanded to be the same VM."""
         guests = sum(s.count for s in self.subjects.all if s.kind != "tenon")
         for mark in self.elements:
             if isinstance(mark, Mark) and mark.kind == "together":

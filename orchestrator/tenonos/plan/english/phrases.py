@@ -1,7 +1,7 @@
-"""Phrases: the unmarked words of an objective, cut where English cuts them.
+"""Segmentation of unmarked words into phrases.
 
-A unit is what stands between two connectors ("a control loop for a motor"); its chunks
-are the noun phrases inside it, each with the preposition that leads to it.
+A unit is the text between two connectors ("a control loop for a motor"); its chunks are the noun
+phrases in it, each with its preposition.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tenonos.plan.english.rates import does_by_itself
 from tenonos.plan.english.text import Token, stem
 
 CARRIED = frozenset("period ram cores utility jitter deadline image wcet".split())
-"""Marks between an article or number and its noun."""
+"""Kinds of marks between an article or number and its noun."""
 
 
 class Segmenter:
-    """Marks and words in, elements in the order of the text out."""
+    """The segmenter, from marks and words to elements in the order of the text."""
 
     def __init__(self, words: Sequence[Token], marks: Sequence[Mark], tasks: bool = False) -> None:
         self.words = words
         self.tasks = tasks
-        """Whether words for whatever runs are nouns of their own."""
+        """Whether generic nouns for tasks are separate nouns."""
         self.starts = {mark.first: mark for mark in marks}
         self.elements: list[Element] = []
         self._chunks: list[Chunk] = []
@@ -35,16 +35,16 @@ class Segmenter:
         self._connector: str | None = None
         self._negator: tuple[int, int] | None = None
         self._denied = False
-        """Whether what was denied last was said by several words together."""
+        """Whether the last denial was of a gist."""
         self._pending = Chunk()
         self._count: Mark | None = None
         self._labels: set[str] = set()
         self._labelled = False
-        """Whether what is named next has a new label."""
+        """Whether the next noun has a new label."""
         self._vms = False
-        """Whether a VM was named as such already."""
+        """Whether a VM was already named as such."""
         self.stray: list[Mark] = []
-        """Numbers that count nothing that is named."""
+        """Numbers without a named noun."""
 
     def run(self) -> list[Element]:
         """The elements."""
@@ -93,7 +93,7 @@ class Segmenter:
         self._flush()
         if mark.kind in ("period", "cores", "cpu", "ram"):
             self._negator = None
-        # "two 1 kHz loops", "a 1 kHz loop": what stood before the quantity is the noun's.
+        # "two 1 kHz loops", "a 1 kHz loop": words before the quantity belong to the noun.
         if mark.kind in CARRIED:
             self._pending.count, self._count = carried.count, count
             self._pending.article = carried.article
@@ -106,7 +106,7 @@ class Segmenter:
             self.elements.append(mark)
 
     def _on_label(self, mark: Mark, name: str) -> None:
-        """What has a second label is in another VM than what has the first."""
+        """Handle a label: items with different labels are in different VMs."""
         new = bool(self._labels) and name not in self._labels
         self._labels.add(name)
         if self._pending.words:
@@ -116,13 +116,13 @@ class Segmenter:
         self._flush()
 
     def _lose_count(self) -> None:
-        """Remember a number whose noun never came; `one` may stand alone."""
+        """Record a number without a noun; `one` may stand alone."""
         if self._count and self._count.value != 1:
             self.stray.append(self._count)
         self._count = None
 
     def _deny(self, mark: Mark) -> None:
-        """Put the phrase just read under a negation that follows it."""
+        """Apply a following negation to the last phrase."""
         kinds = [e.kind if isinstance(e, Mark) else "" for e in self.elements]
         while kinds and kinds[-1] == "said":
             kinds.pop()
@@ -137,7 +137,8 @@ class Segmenter:
             self._deny_list(mark)
 
     def _deny_list(self, mark: Mark) -> None:
-        """`tracing and a shell are not needed`: all that the plural joins."""
+        """Apply a following negation to a coordinated list: `tracing and a shell are not
+        needed`."""
         for at in range(len(self.elements) - 1, 1, -2):
             cut, unit = self.elements[at - 1], self.elements[at - 2]
             joined = isinstance(cut, Cut) and cut.word in ("and", "or", ",", "with")
@@ -148,7 +149,8 @@ class Segmenter:
             unit.negator = (mark.first, mark.last)
 
     def _rate_verb(self, mark: Mark) -> None:
-        """Forget `ticks` before `1000 times a second`; by itself it is what a task does."""
+        """Drop a verb such as `ticks` before `1000 times a second`, or take it as a task if
+        alone."""
         last = self.elements[-1] if self.elements else None
         if not isinstance(last, Unit) or last.negator:
             return
@@ -170,7 +172,7 @@ class Segmenter:
             self.elements.pop()
 
     def _acts(self, unit: Unit, mark: Mark) -> bool:
-        """Whether all that a clause says is a verb with a rate: `a loop that acts every second`."""
+        """Whether a clause is only a verb with a rate: `a loop that acts every second`."""
         alone = len(unit.words) == 1 and unit.connector in ("that", "which")
         verb = self.words[unit.words[-1]].word if alone else ""
         return verb.endswith("s") and unit.last == mark.first
@@ -242,7 +244,7 @@ class Segmenter:
             self._pending.words.append(index)
 
     def _takes_back(self, index: int) -> bool:
-        """Whether what was named last in the sentence is denied: `a shell? do not build one in`."""
+        """Whether the last noun of the sentence is denied: `a shell? do not build one in`."""
         word, verb = self.words[index].word, self.words[index - 1].word if index else ""
         put = verb in g.PUTTING or index == (self._negator or (0, 0))[1]
         empty = not self._chunks and not self._pending.words and self._bare_pronoun(index)
@@ -258,7 +260,7 @@ class Segmenter:
         return self._negator is None
 
     def _counted_before(self, noun: int) -> bool:
-        """Whether a noun is of several that were counted: `two Linux guests; the second Linux`."""
+        """Whether a noun refers to counted ones: `two Linux guests; the second Linux`."""
         named = {stem(w.word) for w in self.words[: noun - 1]}
         several = any(
             isinstance(e, Mark) and e.kind == "count" and e.value != 1 for e in self.elements
@@ -266,7 +268,8 @@ class Segmenter:
         return several and noun < len(self.words) and stem(self.words[noun].word) in named
 
     def _does_more(self, index: int) -> bool:
-        """Whether a further VM is told what it does: `another VM looks after the batteries`."""
+        """Whether an additional VM is described by its action: `another VM looks after the
+        batteries`."""
         after = [w.word for w in self.words[index + 1 : index + 3]]
         if len(after) < 2:
             return False
@@ -279,7 +282,8 @@ class Segmenter:
         return empty and self._connector in g.COMPANION
 
     def _places(self, index: int) -> Chunk | None:
-        """The phrase whose place a pronoun is: `Linux in the other`, `a loop in a second VM`."""
+        """The phrase that is placed in a pronoun's VM: `Linux in the other`, `a loop in a second
+        VM`."""
         if self._pending.preposition not in ("in", "inside") or self._pending.words:
             return None
         following = self.words[index + 1].word if index + 1 < len(self.words) else ""
@@ -293,31 +297,31 @@ class Segmenter:
         return there[0] if there else None
 
     def _places_one(self, index: int) -> bool:
-        """Whether a pronoun says only where one just spoken of is: `one at 10 Hz in another`."""
+        """Whether a pronoun is only the place of the preceding one: `one at 10 Hz in another`."""
         inside = self._pending == Chunk(preposition="in") and not self._chunks
         said = [e for e in self.elements if not (isinstance(e, Mark) and e.kind in CARRIED)]
         one = said[-1] if said else None
         return inside and isinstance(one, Pronoun) and one.new and self._bare_pronoun(index)
 
     def _stands_for_vms(self, index: int) -> bool:
-        """Whether a number just before is that of VMs counted earlier."""
+        """Whether a preceding number refers to VMs counted earlier."""
         counted = any(isinstance(e, Mark) and e.kind == "vms" for e in self.elements)
         return counted and self._count is not None and self._count.last == index
 
     def _acronym(self, index: int) -> bool:
-        """Whether capitals make a name of what would be a common word: CAN, IT."""
+        """Whether a capitalised common word is an acronym: CAN, IT."""
         text = self.words[index].text
         shouted = all(w.text.isupper() for w in self.words if w.is_word)
         name = len(text) > 1 and text.isalpha() and text.isupper() and not shouted
         return name and text.lower() not in g.STRUCTURE
 
     def _adds(self, index: int) -> bool:
-        """Whether a pronoun can be one more like the last, if that has what this one is given."""
+        """Whether a pronoun can denote another one like the last, which has the same attribute."""
         word = self.words[index].word
         return word == "one" or (word == "other" and self._pending.article == "definite")
 
     def _is_noun(self, index: int) -> bool:
-        """Whether an article makes a noun of what is a verb elsewhere: `toggle a pin every ...`."""
+        """Whether a word after an article is a noun, not a verb: `toggle a pin every ...`."""
         before = self.words[index - 1].word if index else ""
         article = before in g.INDEFINITE | {"the"} and not self._pending.words
         return article and self.words[index].word in g.VERBS and self._bare_pronoun(index)
@@ -335,7 +339,7 @@ class Segmenter:
         )
 
     def _split(self, index: int, word: str) -> None:
-        """A connector: the unit ends; a negation goes on over `or`, `nor` and lists."""
+        """Handle a connector: end the unit; a negation continues over `or`, `nor` and lists."""
         had_words = bool(self._chunks or self._pending.words or self._denied)
         negator, self._denied = self._negator, False
         self._flush()
@@ -355,14 +359,14 @@ class Segmenter:
             self._connector = None
 
     def _lists(self, negator: tuple[int, int] | None) -> bool:
-        """Whether a negation is one of all that follows: `leave out the shell and the network`."""
+        """Whether a negation has scope over a list: `leave out the shell and the network`."""
         if negator is None:
             return False
         opens = negator[1] < len(self.words) and self.words[negator[1]].word == ":"
         return opens or bool(negations.LISTING.match(self.words[negator[0]].word))
 
     def _is_list(self, index: int) -> bool:
-        """Whether a comma is one of a list that ends in `or`: `no shell, storage or network`."""
+        """Whether a comma is part of a list with `or`: `no shell, storage or network`."""
         for at in range(index + 1, len(self.words)):
             word = self.words[at].word
             if word in ("or", "nor"):

@@ -45,7 +45,7 @@ _TIMES = {"once": 1, "twice": 2, "thrice": 3}
 _REPEATED = frozenset(
     "times x cycles iterations samples updates activations rounds runs passes executions".split()
 )
-"""What may be counted for each unit of time."""
+"""Nouns for events per unit of time."""
 _EACH = frozenset(("per", "a", "an", "each", "every", "/"))
 
 
@@ -55,14 +55,14 @@ class Quantity:
 
     dimension: Dimension
     value: int
-    """Nanoseconds of one period (`rate`), nanoseconds, bytes or a plain count."""
+    """Its value: nanoseconds of one period (`rate`), nanoseconds, bytes or a count."""
     first: int
     last: int
-    """The tokens [first, last) it was read from."""
+    """Its tokens [first, last)."""
 
 
 def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
-    """The longest quantity that begins at a token."""
+    """The longest quantity that starts at a token."""
     return (
         _every(words, at)
         or _multicore(words, at)
@@ -72,7 +72,7 @@ def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
 
 
 def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
-    """Quantities that share a unit: `1, 2 and 4 kHz`. Each but the last has its number only."""
+    """Quantities with a common unit: `1, 2 and 4 kHz`. Only the last includes the unit."""
     numbers: list[tuple[int, int]] = []
     index = at
     while index < len(words) and (number := number_at(words, index)):
@@ -148,7 +148,7 @@ def _number(words: Sequence[Token], at: int) -> Quantity | None:
 
 
 def _is_size(words: Sequence[Token], index: int) -> bool:
-    """Whether a unit really is one: a lone `b` or `m` after a blank is a word."""
+    """Whether a unit is valid: a lone `b` or `m` after a blank is a word."""
     unit = words[index]
     return len(unit.word) > 1 or unit.start == words[index - 1].end
 
@@ -196,7 +196,7 @@ def _word(words: Sequence[Token], at: int) -> str:
 
 
 def signed(words: Sequence[Token], first: int) -> bool:
-    """Whether a minus stands before a number: no quantity of ours is negative."""
+    """Whether a minus precedes a number: negative quantities are not supported."""
     if not first or words[first - 1].word not in ("-", "−"):
         return False
     sign = words[first - 1]

@@ -1,4 +1,4 @@
-"""Rates: verbs that say nothing beside a noun and name a task where they stand alone."""
+"""Verbs with rates, which name a task only without a noun."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tenonos.plan.models import Plan
 
 _NAMED = frozenset("task tasks job jobs thread threads".split())
 _LISTS = frozenset(", and or at &".split())
-"""What stands between rates of one thing: `sampling at 1 kHz and at 2 kHz`."""
+"""Words between rates of one noun: `sampling at 1 kHz and at 2 kHz`."""
 _CLAUSES = frozenset((None, ",", ";", ".", "and", "but", "while", "whilst"))
-"""What clauses with subjects of their own begin with."""
+"""Words that begin a clause with its own subject."""
 
 
 def does_by_itself(
     mark: Mark, elements: Sequence[Element], words: Sequence[Token], starts: Mapping[int, Mark]
 ) -> bool:
-    """Whether the phrase last read is a verb with a rate of its own beside others.
+    """Whether the last phrase is a verb with its own rate beside others.
 
     `Sample at 1 kHz, control at 100 Hz` are two tasks; `a loop, sampled at 1 kHz` is one.
     """
@@ -39,7 +39,7 @@ def does_by_itself(
 
 
 def does_more(position: int, elements: Sequence[Element], words: Sequence[Token]) -> bool:
-    """Whether a clause has a subject and a rate of its own: `and the tank is weighed every 5 s`."""
+    """Whether a clause has its own subject and rate: `and the tank is weighed every 5 s`."""
     unit = elements[position]
     if not isinstance(unit, Unit) or unit.connector not in _CLAUSES or unit.structure:
         return False
@@ -53,12 +53,12 @@ def does_more(position: int, elements: Sequence[Element], words: Sequence[Token]
 
 
 def _joins(element: Element) -> bool:
-    """Whether a rate belongs to what stands before this: `updated with a period of 16 ms`."""
+    """Whether a rate belongs to the preceding element: `updated with a period of 16 ms`."""
     return isinstance(element, Cut) and element.word == "with"
 
 
 def is_rated(words: Sequence[Token], first: int, last: int) -> bool:
-    """Whether a rate stands beside words: `fan control (5 Hz)`, `a 100 Hz valve control`."""
+    """Whether a rate is adjacent to words: `fan control (5 Hz)`, `a 100 Hz valve control`."""
     if first and words[first - 1].word in RATE:
         return True
     for at in range(last, min(last + 6, len(words))):
@@ -89,7 +89,7 @@ def names_any(words: Sequence[Token]) -> bool:
 
 
 def names_more(words: Sequence[Token]) -> bool:
-    """Whether a task is named that no VM is said to be with: `a loop with two tasks`."""
+    """Whether additional tasks are named within a VM: `a loop with two tasks`."""
     joined = False
     for word in words:
         joined = word.word == "with" or (joined and word.word not in g.SENTENCE_END | {","})

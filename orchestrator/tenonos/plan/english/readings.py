@@ -1,4 +1,4 @@
-"""Readings: an objective is read once, and again if not each period found a VM of its own."""
+"""Readings of an objective: repeated with another interpretation if periods share a VM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenonos.plan.retrieval.retrieve import Retriever
 
 
 def read(text: str, retriever: Retriever, cpus: int, boards: Sequence[str] = ()) -> Plan:
-    """The plan an objective states for a board; of several periods of nothing named, tasks."""
+    """The plan of an objective for a board; several periods without a noun are tasks."""
     if not text.strip():
         return Plan(objective=text, planner=PLANNER, missing=[Missing(source=text)])
     reader = Reader(text, retriever, cpus, boards)

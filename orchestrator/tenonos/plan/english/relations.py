@@ -1,7 +1,7 @@
-"""Relations between the VMs of an objective: who says something to whom, who makes whom.
+"""Relations between the VMs of an objective: communication and creation.
 
-Only prepositions, word order and number are looked at. What is said, or how something is made, the
-texts of the pool tell: here the words are those of which they told that it is about that.
+Only prepositions, word order and number are examined. The pool's texts identify the words that are
+about communication or creation; only those are examined here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tenonos.plan.models import Direction
 
 TO = frozenset("to toward towards into".split())
 PARTS = g.SENTENCE_END | g.RELATIVE | frozenset([",", "and", "while", "but"])
-"""What ends the part of a sentence in which a preposition is looked for."""
+"""Words that end the range of a preposition."""
 SEVERAL = frozenset("vms guests partitions machines domains instances".split())
-"""Of VMs as such, whichever they are."""
+"""Generic nouns for VMs."""
 
 _LED = g.STRONG | g.WEAK | g.SPLITTERS | g.VERBS
 
@@ -38,16 +38,16 @@ class Mention:
 
 
 class Relations:
-    """What the words of an objective say about VMs and each other."""
+    """Relations between VMs in the words of an objective."""
 
     def __init__(self, words: Sequence[Token], mentions: Sequence[Mention]) -> None:
         self.words = words
         self.mentions = sorted(mentions, key=lambda mention: mention.first)
 
     def talk(self, sense: Sense, subject: Subject | None) -> tuple[Direction, Subject | None]:
-        """Which way words go, seen from a VM, and the other one if they name it.
+        """The direction of communication of a VM, and its peer if named.
 
-        `telemetry to Linux`; a verb without an object goes both ways: `talks to Linux`.
+        `telemetry to Linux`; a verb without an object is bidirectional: `talks to Linux`.
         """
         directions: set[Direction] = set()
         peer = None
@@ -68,12 +68,12 @@ class Relations:
         return directions.pop(), peer
 
     def is_of_any(self, sense: Sense) -> bool:
-        """Whether words are about VMs as such, and not about one that is named."""
+        """Whether words are about VMs in general."""
         first, last = self._part(sense)
         return any(self.words[at].word in SEVERAL for at in range(first, last))
 
     def _part(self, sense: Sense) -> tuple[int, int]:
-        """The part of its sentence that a sense stands in."""
+        """The part of its sentence that contains a sense."""
         first, last = sense.first, sense.last
         while first > 0 and self.words[first - 1].word not in PARTS:
             first -= 1
@@ -82,7 +82,7 @@ class Relations:
         return first, last
 
     def _led_by(self, at: int) -> str:
-        """The preposition, verb or connector before the noun phrase that a word is in."""
+        """The preposition, verb or connector before the noun phrase of a word."""
         before = (self.words[i].word for i in range(at - 1, -1, -1))
         return next((word for word in before if word in _LED), "")
 
@@ -101,16 +101,16 @@ class Relations:
 
 
 def distributes(words: Sequence[Token]) -> bool:
-    """Whether something is said of each of several."""
+    """Whether a statement is distributive."""
     every = any(f"{a.word} {b.word}" == "every one" for a, b in pairwise(words))
     return every or any(word.word in g.DISTRIBUTING for word in words)
 
 
 def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subject | None:
-    """The real-time VM that words at an element say is made.
+    """The real-time VM that is created by words at an element.
 
-    It stands before them (`a loop created from Linux`), or behind who makes it (`Linux, which
-    starts a loop`).
+    It precedes them (`a loop created from Linux`), or follows its creator (`Linux, which starts a
+    loop`).
     """
     before = _named(elements, subjects, range(position - 1, -1, -1))
     if before is not None and before.kind == "tenon":
@@ -124,7 +124,7 @@ def made(position: int, elements: Sequence[Element], subjects: Subjects) -> Subj
 def names_its_own(
     position: int, elements: Sequence[Element], words: Sequence[Token], meaning: Meaning
 ) -> bool:
-    """Whether a pronoun stands for a VM whose content follows: `a second one a shell`."""
+    """Whether a pronoun denotes a VM with the following content: `a second one a shell`."""
     passed = ("count", "period", "ram", "cores")
     behind = (e for e in elements[position + 1 :] if getattr(e, "kind", "") not in passed)
     after = next(behind, None)
@@ -142,7 +142,7 @@ def put_apart(
     demands: list[tuple[Sense, Subject | None]],
     subjects: Subjects,
 ) -> Subject | None:
-    """Of `... in one VM and ... in another` a VM for what names none: the first, or the other."""
+    """The VM of an item in `... in one VM and ... in another`: the first, or the other."""
     if not (sense.chunk and sense.chunk.apart) or sense.kind not in ("app", "capability"):
         return None
     known = next((subject for other, subject in demands if other.chunk is sense.chunk), None)
@@ -158,7 +158,7 @@ def put_apart(
 
 
 def told_of_guest(position: int, elements: Sequence[Element], subjects: Subjects) -> bool:
-    """Whether words stand in brackets behind a guest system: `Linux (maps, user interface)`."""
+    """Whether words are in brackets after a guest system: `Linux (maps, user interface)`."""
     inside = False
     for at in range(position - 1, -1, -1):
         element = elements[at]

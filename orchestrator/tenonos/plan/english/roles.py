@@ -1,7 +1,7 @@
-"""Roles: nouns that are counted, mean nothing in the pool, and are said of later what they are.
+"""Roles: counted nouns unknown to the pool that are defined later.
 
-`One master and two workers: the master is a shell, each worker is a control loop`. With its
-number a role stands for as many VMs of what it is.
+`One master and two workers: the master is a shell, each worker is a control loop`. A role with its
+number stands for as many VMs of its definition.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _BEHIND = g.SPLITTERS | g.STRONG | g.WEAK | g.GUESTS | g.VERBS
 
 @dataclass(frozen=True)
 class Role:
-    """Where a role is counted, and where it is told what it is."""
+    """A role, with the places of its count and of its definition."""
 
     value: int
     first: int
     last: int
-    """The tokens [first, last) that count it."""
+    """The tokens [first, last) of its count."""
     at: int
-    """The first of the two tokens that name it later."""
+    """The first of the two tokens of its later name."""
 
 
 def is_purpose(pair: Sequence[Token], known: Callable[[str], bool]) -> bool:
-    """Whether a noun before VMs says no more than what they are for: `pump VMs`."""
+    """Whether a noun before VMs is only their purpose: `pump VMs`."""
     if len(pair) < 2 or pair[1].word not in g.GUESTS or not pair[0].text.islower():
         return False
     plain = pair[0].is_word and pair[0].word not in g.ADJECTIVES | g.OURS | {"virtual"}
@@ -41,7 +41,7 @@ def is_purpose(pair: Sequence[Token], known: Callable[[str], bool]) -> bool:
 def roles(
     words: Sequence[Token], taken: Sequence[bool], known: Callable[[str], bool]
 ) -> Iterator[Role]:
-    """The roles of an objective; `known` tells whether a word means something in the pool."""
+    """The roles of an objective; `known`: whether a word is known in the pool."""
     counted: dict[str, tuple[int, int, int]] = {}
     for index, word in enumerate(words):
         if taken[index]:
@@ -58,7 +58,7 @@ def roles(
 
 
 def _equates(words: Sequence[Token], at: int) -> bool:
-    """Whether a verb says that something is something else: `is a loop`, `is Linux`."""
+    """Whether a verb is a copula with a definition: `is a loop`, `is Linux`."""
     after = words[at + 1] if at + 1 < len(words) else None
     equals = _word(words, at) in ("is", "are") and after is not None
     return equals and (after.word in g.INDEFINITE or after.text[0].isupper())

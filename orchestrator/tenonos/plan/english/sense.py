@@ -1,4 +1,4 @@
-"""Senses: what words of an objective stand for, once looked up."""
+"""Value type of a sense: the looked-up meaning of words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SenseKind = Literal["guest", "app", "board", "capability", "unknown", "ignored"]
 
 @dataclass(frozen=True)
 class Sense:
-    """What the words [first, last) stand for."""
+    """The meaning of the words [first, last)."""
 
     kind: SenseKind
     first: int
@@ -35,12 +35,12 @@ class Sense:
 
 
 def is_part(entry: Entry) -> bool:
-    """Whether an entry is a mere part of the pool, which no everyday word is about."""
+    """Whether an entry is an internal part of the pool, not meant by everyday words."""
     part = entry.kind == "library" and not entry.by_itself
     return part or (entry.kind == "app" and not entry.keywords)
 
 
 def same_sentence(words: Sequence[Token], one: Sense, other: Sense) -> bool:
-    """Whether nothing between two phrases ends a sentence."""
+    """Whether two phrases are in the same sentence."""
     between = range(min(one.last, other.last), max(one.first, other.first))
     return not any(words[index].word in g.SENTENCE_END for index in between)

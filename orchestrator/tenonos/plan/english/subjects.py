@@ -1,4 +1,4 @@
-"""Subjects: the VMs an objective speaks of, and which words speak of the same one."""
+"""Subjects: the VMs of an objective, and coreference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tenonos.plan.retrieval.knowledge import GUEST
 
 UNNAMED = "tenon"
 MOST = 16
-"""More VMs alike than any board has CPUs need not be counted out to be refused."""
+"""The most equal VMs to expand; more than any board has CPUs are refused anyway."""
 
 
 @dataclass(eq=False)
@@ -26,7 +26,7 @@ class Subject:
     kind: Literal["tenon", "linux"]
     base: str
     at: int
-    """The element it was first named in."""
+    """The element that first named it."""
     apps: frozenset[str] = frozenset()
     connector: str | None = None
     count: int = 1
@@ -56,7 +56,7 @@ class Subjects:
         return sorted(self.all, key=lambda s: s.kind != "tenon")
 
     def guest(self, position: int, sense: Sense, unit: Unit | None, kind: str) -> Subject:
-        """The guest system a phrase names: a new one, or the one already named."""
+        """The guest system named by a phrase: a new one, or a previous one."""
         chunk = sense.chunk
         known = [s for s in self.all if s.kind == kind]
         more = chunk is not None and (chunk.count or chunk.apart or chunk.article == "another")
@@ -68,7 +68,7 @@ class Subjects:
         return self._new(subject, position, chunk)
 
     def app(self, position: int, sense: Sense, unit: Unit | None) -> Subject:
-        """The VM whose application a phrase names."""
+        """The VM with the application named by a phrase."""
         apps = self.meaning.apps(sense.entry)
         for subject in reversed(self.tenons):
             alike = not subject.apps or subject.apps & apps
@@ -88,7 +88,7 @@ class Subjects:
         return self._new(subject, position, sense.chunk)
 
     def _all_again(self, apps: frozenset[str], chunk: Chunk | None) -> Subject | None:
-        """The last of those named before, if all are meant: `keep the three loops apart`."""
+        """The last previous one, if all previous ones are meant: `keep the three loops apart`."""
         if chunk is None or chunk.article != "definite" or (chunk.count or 0) < 2:
             return None
         alike = [subject for subject in self.tenons if subject.apps & apps]
@@ -96,7 +96,7 @@ class Subjects:
         return alike[-1] if several and len(alike) > 1 else None
 
     def serves_those_named(self, sense: Sense) -> bool:
-        """Whether a bare word says what the VMs named before are for: `twice, for redundancy`."""
+        """Whether a bare word is the purpose of the previous VMs: `twice, for redundancy`."""
         chunk = sense.chunk
         bare = (
             chunk is not None and chunk.preposition == "for" and not (chunk.article or chunk.count)
@@ -106,7 +106,7 @@ class Subjects:
         return (bare or definite) and one and any(subject.apps for subject in self.tenons)
 
     def pronoun(self, position: int, pronoun: Pronoun) -> Subject | None:
-        """`another` stands for one more VM like the last, which is returned."""
+        """The VM that `another` repeats."""
         sole = len(self.tenons) == 1 and self.tenons[0].count == 1 and not self.tenons[0].plural
         before = self.elements[position - 1] if position else None
         same = isinstance(before, Pronoun) and before.at == pronoun.at - 1  # "a third one"
@@ -123,7 +123,7 @@ class Subjects:
         return None
 
     def unnamed(self, position: int) -> Subject:
-        """A VM of which only demands are known."""
+        """A VM known by demands only."""
         return self._new(Subject("tenon", UNNAMED, position), position, None)
 
     def nearest_tenon(self, position: int) -> Subject | None:
@@ -132,13 +132,13 @@ class Subjects:
         return before[-1] if before else None
 
     def default(self) -> Subject | None:
-        """The VM of a demand made before any was named; with no VM at all, a new one."""
+        """The VM of a demand before any named VM; without any VM, a new one."""
         if self.tenons:
             return self.tenons[0]
         return None if self.all else self._named(self.unnamed(len(self.elements)))
 
     def explains(self, sense: Sense, words: Sequence[Token]) -> bool:
-        """Whether words are part of the guest just named: `Linux with a shell`."""
+        """Whether words belong to the preceding guest: `Linux with a shell`."""
         if not self.all or self.all[-1].kind == "tenon":
             return False
         asked = [words[i].word for i in range(sense.first, sense.last)]
@@ -155,7 +155,7 @@ class Subjects:
         return self.of(units[-1]) if units else None
 
     def name_all(self) -> None:
-        """A name for every VM: its application's, numbered where several are alike."""
+        """Name every VM after its application, numbered for equal ones."""
         total: dict[str, int] = {}
         for subject in self.ordered:
             total[subject.base] = total.get(subject.base, 0) + subject.count
@@ -186,7 +186,7 @@ class Subjects:
         return sense.entry.name.rpartition("/")[2].replace(".", "-")
 
     def _another(self, position: int, chunk: Chunk | None, unit: Unit | None) -> bool:
-        """Whether a noun names one more VM instead of one named before."""
+        """Whether a noun denotes an additional VM instead of a previous one."""
         if chunk is None:
             return False
         if chunk.apart or chunk.article == "another":
@@ -208,7 +208,7 @@ class Subjects:
         )
 
     def _past_colon(self, position: int) -> int:
-        """Where a noun ends with the colon that tells more of it: `slow task: 50 ms`."""
+        """The position after a noun and its colon: `slow task: 50 ms`."""
         after = next(iter(self.elements[position + 1 : position + 2]), None)
         return position + (isinstance(after, Cut) and after.word == ":")
 
@@ -219,7 +219,7 @@ class Subjects:
 
     @staticmethod
     def _is_told_apart(chunk: Chunk, unit: Unit | None) -> bool:
-        """Whether a definite noun comes with what tells it from others: `the speed controller`."""
+        """Whether a definite noun has a distinguishing attribute: `the speed controller`."""
         return len(chunk.words) + len(unit.structure if unit else ()) > 1
 
     @staticmethod
@@ -227,10 +227,10 @@ class Subjects:
         return any(isinstance(e, Mark) and e.kind == "period" for e in elements)
 
     def _contrasts(self, position: int) -> bool:
-        """Whether `one` or `the other` picks one of several VMs alike."""
+        """Whether `one` or `the other` selects one of several equal VMs."""
         return self.tenons[-1].count > 1 and position > self.tenons[-1].at
 
 
 def is_company(subject: Subject) -> bool:
-    """Whether a guest was set beside everything named before it."""
+    """Whether a guest accompanies everything named before it."""
     return subject.kind != "tenon" and subject.connector in g.COMPANION

@@ -1,7 +1,7 @@
 """Words of an objective, each with its place in the text.
 
-Places are code-point offsets into the objective as the user typed it, so that every
-demand can point at exactly the words it came from.
+Places are code-point offsets into the user's objective, so that every demand can refer to exactly
+its words.
 """
 
 from __future__ import annotations

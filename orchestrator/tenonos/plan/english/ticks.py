@@ -1,4 +1,4 @@
-"""Whose clock a quantity is: `a tick of 1 ms` is the system's, `ticks every 1 ms` a task's."""
+"""Ticks: `a tick of 1 ms` is the system clock, `ticks every 1 ms` a task."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tenonos.plan.english.text import Token
 
 TICK = "tick"
 _MEASURES = frozenset("rate frequency period interval length".split())
-"""What of a tick is measured."""
+"""Nouns for attributes of a tick."""
 _OF = frozenset("of at is = : every with ( , being to set".split())
-"""What may stand between a tick and its quantity."""
+"""Words between a tick and its quantity."""
 _KINDS = frozenset("system kernel scheduler timer clock os rtos fixed periodic regular".split())
-"""What kind of tick it is."""
+"""Words for kinds of ticks."""
 _BEFORE = (
     (
         g.INDEFINITE
@@ -28,13 +28,13 @@ _BEFORE = (
     - g.RELATIVE
     - {"to", "no"}
 )
-"""What stands before the noun; before anything else it is the verb."""
+"""Words before the noun `tick`; after others it is a verb."""
 REACH = 4
-"""Words between a tick and its quantity at most."""
+"""The most words between a tick and its quantity."""
 
 
 def is_tick(words: Sequence[Token], first: int, last: int) -> bool:
-    """Whether a rate or time [first, last) is that of a tick, the noun."""
+    """Whether a rate or time [first, last) belongs to the noun `tick`."""
     return _follows(words, last) or _precedes(words, first)
 
 

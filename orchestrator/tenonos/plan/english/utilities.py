@@ -1,4 +1,4 @@
-"""What a composition is to be best at, in words: `as small as possible`, `lowest latency`."""
+"""Grammar of utilities to optimise: `as small as possible`, `lowest latency`."""
 
 from __future__ import annotations
 
