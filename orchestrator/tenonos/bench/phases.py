@@ -27,11 +27,11 @@ PHASES = {
         "mortise_partition::boot::vms::new_vm",
         "mortise_partition::machine::vm::Vm::route",
         "mortise_partition::boot::check",
-        "mortise_partition::boot::seat",
+        "mortise_partition::boot::assign_core",
     ),
     "maps": (
-        "mortise_partition::boot::maps::give_map",
-        "mortise_partition::boot::maps::adopt_map",
+        "mortise_partition::boot::maps::build_map",
+        "mortise_partition::boot::maps::activate_map",
     ),
     "controller": (
         "mortise_partition::boot::open_irqchip",

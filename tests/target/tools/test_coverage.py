@@ -79,7 +79,7 @@ def test_what_each_call_goes_through_is_covered(ran):
 
 @pytest.mark.timeout(300)
 def test_what_ends_the_machine_is_not(ran):
-    for name in ("panicked", "mortise_panic", "own_fault", "mortise_report"):
+    for name in ("panicked", "mortise_panic", "hypervisor_fault", "mortise_report"):
         assert not any(ran.function(name)), name
     assert not any(ran.lines("pool/hw/arch/src/firmware.rs", "system_off"))
     labels = {w.label: covered for w, covered in ran.coverage.assembly.items() if covered}

@@ -26,7 +26,7 @@ use core_manifest::{Console, Error, InterruptMode, System};
 use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
-use maps::{adopt_map, give_map};
+use maps::{activate_map, build_map};
 use vms::new_vm;
 
 /// Entry of the boot core.
@@ -77,15 +77,15 @@ fn partition(
             Ok(vm) => vm.route(machine),
             Err(error) => stop(format_args!("{name}: {error}")),
         }
-        machine.begin_one();
+        machine.count_start();
     }
-    console::input::listen_for_guest(machine);
+    console::input::enable_receive_for_guest(machine);
     for core in machine.cores {
-        if let Err(why) = seat(core) {
+        if let Err(why) = assign_core(core) {
             stop(format_args!("CPU {}: {why}", core.cpu));
         }
         if core.core_task().is_some() {
-            machine.begin_one();
+            machine.count_start();
         }
     }
     if let Err(why) = open_iommu(machine) {
@@ -117,7 +117,7 @@ fn partition(
     // Frames that no VM of the manifest owns: VM slots, which any manager fills.
     let common = made..machine.next_frame();
     for core in used() {
-        if let Err(error) = give_map(core, &common) {
+        if let Err(error) = build_map(core, &common) {
             stop(format_args!("CPU {} has no map: {error}", core.cpu));
         }
     }
@@ -145,7 +145,7 @@ fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static s
 }
 
 /// Assigns a core to the vCPU that is pinned to it, or to the scheduler of those that share it.
-fn seat(core: &'static Core) -> Result<(), &'static str> {
+fn assign_core(core: &'static Core) -> Result<(), &'static str> {
     let machine = core.machine;
     let own = || {
         machine
@@ -167,7 +167,7 @@ fn seat(core: &'static Core) -> Result<(), &'static str> {
     let Some(dispatcher) = dispatcher.core(core.cpu, machine.vms.len()) else {
         return Err("nothing in the image shares so many virtual machines out, or this core");
     };
-    core.share(dispatcher);
+    core.set_dispatcher(dispatcher);
     for (vm, _) in own() {
         core.pending_vms.fetch_or(1 << vm.index, Ordering::Relaxed);
     }
@@ -261,7 +261,7 @@ pub fn secondary(machine: &'static Machine, cpu: usize) -> ! {
 
 /// Activates this core's map and starts its guest.
 fn enter(core: &'static Core) -> ! {
-    if !adopt_map(core) {
+    if !activate_map(core) {
         // Mortise has not started this core.
         hw_arch::cpu::park()
     }
@@ -270,7 +270,7 @@ fn enter(core: &'static Core) -> ! {
 
 /// Reports a panic of Mortise with its location, and powers the machine off.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
-    console::output::last_words(
+    console::output::print_panic(
         Core::current().machine,
         format_args!("Mortise panicked: {info}"),
     );

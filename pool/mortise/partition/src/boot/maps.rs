@@ -23,7 +23,7 @@ use mortise_transfer::Transfer;
 
 /// Gives this core, which does not run its guest yet, its own map with its tables, and with the
 /// frames in `common`, as all cores have.
-pub(crate) fn give_map(core: &'static Core, common: &Range<usize>) -> Result<(), Error> {
+pub(crate) fn build_map(core: &'static Core, common: &Range<usize>) -> Result<(), Error> {
     let mut own = core.map.lock();
     let mut start = core.machine.next_frame();
     let map = own.insert(core_map(core, common)?);
@@ -40,7 +40,7 @@ pub(crate) fn give_map(core: &'static Core, common: &Range<usize>) -> Result<(),
 }
 
 /// Activates the map of this core, which must be the executing one; returns whether it has one.
-pub(crate) fn adopt_map(core: &Core) -> bool {
+pub(crate) fn activate_map(core: &Core) -> bool {
     let map = core.map.lock();
     if let Some(map) = &*map {
         // SAFETY: the map stays in this record permanently and contains, at the same addresses, all

@@ -71,13 +71,13 @@ pub fn add_slot(
             .cores
             .get(cpu)
             .ok_or("its reserve has cores that the image has not")?;
-        share_also(core)?;
+        make_shared(core)?;
     }
     Ok(vm)
 }
 
 /// Makes this core, which is not on yet, a shared core for instances and the vCPU that it has.
-fn share_also(core: &'static Core) -> Result<(), &'static str> {
+fn make_shared(core: &'static Core) -> Result<(), &'static str> {
     let Some(dispatcher) = registry::dispatcher() else {
         return Err("nothing in the image shares cores out");
     };
@@ -86,7 +86,7 @@ fn share_also(core: &'static Core) -> Result<(), &'static str> {
     };
     if core.dispatcher().is_none() {
         let had = core.current_vcpu();
-        core.share(dispatcher);
+        core.set_dispatcher(dispatcher);
         if let Some((vm, _)) = had {
             if !vm.is_shared() {
                 return Err("its reserve has the core of a direct virtual machine");
@@ -156,8 +156,8 @@ pub(crate) fn vacant(
         kick: false,
         orders: AtomicU8::new(0),
         denied: AtomicU64::new(0),
-        away: AtomicU32::new(0),
-        owed: AtomicU32::new(0),
+        off_core: AtomicU32::new(0),
+        ipis_due: AtomicU32::new(0),
         suspension: Suspension::new(),
         lost_cores: LostCores::new(),
         restart: RestartSequence::idle(),

@@ -1,6 +1,6 @@
 //! Interrupts of the console, on its core.
 
-use super::{input::listen, log_drain::drain_rings};
+use super::{input::enable_receive, log_drain::drain_rings};
 use crate::machine::{Core, Machine, Vm, periodic::PeriodicWork};
 use core_manifest::Console as Kind;
 
@@ -12,7 +12,7 @@ pub(crate) fn attach(core: &'static Core) {
     // A VM without a console of Mortise owns the UART and receives its input.
     let mut vms = core.machine.residents();
     if vms.all(|vm| vm.description().console != Kind::None) {
-        listen(core.machine);
+        enable_receive(core.machine);
     }
     if core.machine.vms().any(Vm::has_log) {
         core.arm(&DRAIN);

@@ -1,7 +1,7 @@
 //! Deferred work of a core: console output, input and periodic work.
 
-use super::{input::take_typed, output, serial_irq::settle_lines};
-use crate::machine::{Core, deferred_work::ASKED, report::flush};
+use super::{input::process_input, output, serial_irq::update_deferred_lines};
+use crate::machine::{Core, deferred_work::REQUESTED, report::flush};
 use core_manifest::Name;
 
 /// Console access of a core.
@@ -15,15 +15,15 @@ pub trait ConsoleAccess {
 
 impl ConsoleAccess for Core {
     fn run_deferred_work(&'static self, stop: &dyn Fn() -> bool) {
-        if !settle_lines(self, stop) || !flush(self.machine, stop) || stop() {
+        if !update_deferred_lines(self, stop) || !flush(self.machine, stop) || stop() {
             return;
         }
-        if self.typed.get() {
-            self.typed.set(!take_typed(self.machine, stop));
+        if self.input_pending.get() {
+            self.input_pending.set(!process_input(self.machine, stop));
             return;
         }
         // Periodic work is deferred behind urgent vCPUs.
-        let asked = self.deferred_work.kinds()[ASKED].replace(0) != 0;
+        let asked = self.deferred_work.kinds()[REQUESTED].replace(0) != 0;
         if !asked && !self.step_periodic_work(stop) {
             self.deferred_work.0.set([0; 4]);
         }

@@ -4,13 +4,13 @@ use super::serial_irq::set_line;
 use crate::machine::priority::OWN_PRIORITY;
 use crate::machine::{
     Core, Machine, Vm,
-    line::{Line, Typed},
+    line::{InputState, Line},
 };
 use mortise_console::Input;
 
 /// Takes the next byte out of the UART. Returns nothing if there is none, and the next one
 /// interrupts, or if the VM has no room for it.
-fn hear(line: &mut Line, machine: &'static Machine) -> Option<Input> {
+fn read_input(line: &mut Line, machine: &'static Machine) -> Option<Input> {
     let serial = line.serial.as_mut()?;
     let selected = line.console.selected();
     let target = selected.and_then(|vm| machine.residents().nth(vm));
@@ -33,7 +33,7 @@ fn hear(line: &mut Line, machine: &'static Machine) -> Option<Input> {
 }
 
 /// Enables the UART's receive interrupt, routed to this core.
-pub(crate) fn listen(machine: &'static Machine) {
+pub(crate) fn enable_receive(machine: &'static Machine) {
     let board = &machine.board;
     let distributor = board.distributor();
     distributor.route(board.uart_irq, hw_arch::cpu::affinity());
@@ -45,7 +45,7 @@ pub(crate) fn listen(machine: &'static Machine) {
 }
 
 /// Enables the UART's receive interrupt for a VM that owns it, if there is one.
-pub(crate) fn listen_for_guest(machine: &'static Machine) {
+pub(crate) fn enable_receive_for_guest(machine: &'static Machine) {
     if machine.vms().any(Vm::has_serial_interrupt)
         && let Some(serial) = &mut machine.console.lock().serial
     {
@@ -57,44 +57,44 @@ pub(crate) fn listen_for_guest(machine: &'static Machine) {
 pub(crate) fn receive(core: &'static Core) {
     let machine = core.machine;
     if core.dispatcher().is_none() {
-        take_typed(machine, &|| false);
+        process_input(machine, &|| false);
         return;
     }
     // Until all input is processed.
     if let Some(serial) = &mut machine.console.lock().serial {
         serial.disable_receive_interrupt();
     }
-    core.typed.set(true);
+    core.input_pending.set(true);
     core.deferred_work.request();
 }
 
 /// Processes received input until `stop` returns true; returns whether none is left. Input for
 /// which the VM has no room stays in the UART, so that the sender waits until the VM reads.
-pub(crate) fn take_typed(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
+pub(crate) fn process_input(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         let mut line = machine.console.lock();
-        match core::mem::replace(&mut line.typed, Typed::Nothing) {
-            Typed::Byte(vm, byte) => {
+        match core::mem::replace(&mut line.typed, InputState::Nothing) {
+            InputState::Byte(vm, byte) => {
                 vm.serial.lock().receive(byte);
-                line.typed = Typed::Given(vm);
+                line.typed = InputState::Given(vm);
             }
-            Typed::Given(vm) => {
+            InputState::Given(vm) => {
                 drop(line);
                 set_line(machine, vm);
             }
-            Typed::Selected(vm) => {
+            InputState::Selected(vm) => {
                 drop(line);
                 machine.report(vm.name(), " has the input", &[]);
             }
-            Typed::Nothing => match hear(&mut line, machine) {
+            InputState::Nothing => match read_input(&mut line, machine) {
                 Some(Input::To { vm, byte }) => {
                     let vm = machine.residents().nth(vm);
                     let vm = vm.filter(|vm| vm.has_serial());
-                    line.typed = vm.map_or(Typed::Nothing, |vm| Typed::Byte(vm, byte));
+                    line.typed = vm.map_or(InputState::Nothing, |vm| InputState::Byte(vm, byte));
                 }
                 Some(Input::Switched { vm }) => {
                     let vm = machine.residents().nth(vm);
-                    line.typed = vm.map_or(Typed::Nothing, Typed::Selected);
+                    line.typed = vm.map_or(InputState::Nothing, InputState::Selected);
                 }
                 Some(Input::Nothing) => {}
                 None => return true,

@@ -4,7 +4,7 @@
 //! core empties it periodically, or, where no core has a timer for it, the VM makes a hypercall to
 //! have it emptied.
 
-use super::output::{self as console, finish};
+use super::output::{self as console, end_line};
 use crate::machine::{
     Machine, Vm,
     drain::{Drain, PIECE, SHARE},
@@ -49,7 +49,7 @@ fn put(drain: &mut Drain, machine: &Machine) -> bool {
         return false;
     };
     if !drain.kept {
-        keep(drain);
+        append_to_backlog(drain);
         return true;
     }
     drain.put += usize::from(drain.vm.is_none_or(|vm| console::step(machine, vm, byte)));
@@ -58,7 +58,7 @@ fn put(drain: &mut Drain, machine: &Machine) -> bool {
 
 /// Appends the piece to its VM's backlog.
 #[inline(never)]
-fn keep(drain: &mut Drain) {
+fn append_to_backlog(drain: &mut Drain) {
     if let Some(slot) = drain.vm.and_then(Vm::slot) {
         slot.backlog.lock().push(taken(drain));
     }
@@ -68,7 +68,7 @@ fn keep(drain: &mut Drain) {
 /// Does a step of emptying every log ring; returns whether there was work. What exceeds a VM's
 /// share is left for the next period, so that a guest that writes continuously does not occupy the
 /// core.
-fn go_round(drain: &mut Drain, machine: &'static Machine) -> bool {
+fn step_all(drain: &mut Drain, machine: &'static Machine) -> bool {
     if put(drain, machine) {
         return true;
     }
@@ -87,7 +87,7 @@ fn go_round(drain: &mut Drain, machine: &'static Machine) -> bool {
 pub(crate) fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) -> bool {
     // Work that comes before the next byte has its own steps, so that no step does both.
     while flush(machine, stop) && !stop() {
-        if !go_round(&mut machine.drain.lock(), machine) {
+        if !step_all(&mut machine.drain.lock(), machine) {
             return flush(machine, stop);
         }
     }
@@ -106,12 +106,12 @@ pub(crate) fn drain_ring(
 
 /// Prints the last output of a VM and ends its line until `stop` returns true; returns whether that
 /// is complete. The VM does not run any more: it restarts or has ended.
-pub(crate) fn conclude(
+pub(crate) fn flush_log(
     machine: &'static Machine,
     vm: &'static Vm,
     stop: &dyn Fn() -> bool,
 ) -> bool {
-    empty(machine, vm, usize::MAX, stop) && finish(machine, vm, stop)
+    empty(machine, vm, usize::MAX, stop) && end_line(machine, vm, stop)
 }
 
 fn empty(

@@ -42,7 +42,7 @@ pub(crate) fn select(machine: &Machine, index: Option<usize>) {
 }
 
 /// Prints a last line, even if another core holds the line's lock.
-pub(crate) fn last_words(machine: &Machine, text: core::fmt::Arguments<'_>) {
+pub(crate) fn print_panic(machine: &Machine, text: core::fmt::Arguments<'_>) {
     mortise_console::last_message(machine.now(), text, &mut Wire(&mut wire(machine)));
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bo
 
 /// Ends the line that a VM has begun, if any, unless `stop` returns true before; returns whether it
 /// is ended.
-pub(crate) fn finish(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+pub(crate) fn end_line(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
     let is_unfinished =
         options::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
     (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)

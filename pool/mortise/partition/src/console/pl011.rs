@@ -3,7 +3,7 @@
 use super::{
     input::receive,
     output::write,
-    serial_irq::{owe_line, set_line},
+    serial_irq::{defer_line_update, set_line},
 };
 use crate::machine::{Core, Vm};
 
@@ -39,7 +39,7 @@ pub(crate) fn access(
     if changed {
         match stop() {
             // The register access is complete and must not be repeated: the rest is deferred.
-            true => owe_line(core, vm),
+            true => defer_line_update(core, vm),
             false => set_line(core.machine, vm),
         }
     }

@@ -6,19 +6,20 @@ use crate::{
 };
 
 /// Defers the update of the interrupt line.
-pub(crate) fn owe_line(core: &Core, vm: &Vm) {
-    core.lines.set(core.lines.get() | 1 << vm.index);
+pub(crate) fn defer_line_update(core: &Core, vm: &Vm) {
+    core.deferred_lines
+        .set(core.deferred_lines.get() | 1 << vm.index);
     core.deferred_work.request();
 }
 
 /// Updates deferred interrupt lines until `stop` returns true; returns whether none is left.
-pub(crate) fn settle_lines(core: &Core, stop: &dyn Fn() -> bool) -> bool {
+pub(crate) fn update_deferred_lines(core: &Core, stop: &dyn Fn() -> bool) -> bool {
     loop {
-        let owed = core.lines.get();
+        let owed = core.deferred_lines.get();
         if owed == 0 {
             return true;
         }
-        core.lines.set(owed & (owed - 1));
+        core.deferred_lines.set(owed & (owed - 1));
         if let Some(vm) = core.machine.vm(owed.trailing_zeros() as usize) {
             set_line(core.machine, vm);
         }

@@ -91,7 +91,7 @@ impl VirtualInterface for Core {
     fn save_virtual_interface(&self, context: &Context, listed: LrUsage) {
         context.save_interface();
         context.set_lr_usage(match listed.has_timer_in_lr0() {
-            true => take_first(self, context, listed),
+            true => save_timer_lr(self, context, listed),
             false => listed,
         });
     }
@@ -114,7 +114,7 @@ impl VirtualInterface for Core {
     ) {
         context.load_interface();
         self.listed.set(match listed.has_timer_in_lr0() {
-            true => list_due(self, context, template.get(), listed),
+            true => inject_due_timer(self, context, template.get(), listed),
             false => listed,
         });
     }
@@ -135,7 +135,7 @@ impl VirtualInterface for Core {
 }
 
 #[inline(always)]
-fn take_first(core: &Core, context: &Context, listed: LrUsage) -> LrUsage {
+fn save_timer_lr(core: &Core, context: &Context, listed: LrUsage) -> LrUsage {
     // The guest's end of the interrupt frees its list register and deactivates it at once.
     if context.is_lr0_free() {
         return listed.with_timer_irq(TimerIrq::NotListed);
@@ -158,7 +158,12 @@ fn deactivate_timer(core: &Core) -> TimerIrq {
 }
 
 #[inline(always)]
-fn list_due(core: &Core, context: &Context, template: &AtomicU64, listed: LrUsage) -> LrUsage {
+fn inject_due_timer(
+    core: &Core,
+    context: &Context,
+    template: &AtomicU64,
+    listed: LrUsage,
+) -> LrUsage {
     let template = template.load(Ordering::Acquire);
     if template == 0 || !context.is_lr0_free() {
         return listed.with_timer_irq(TimerIrq::NotListed);

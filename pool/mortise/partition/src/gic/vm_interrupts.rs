@@ -8,7 +8,7 @@ use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
 use mortise_vgic::{ListRegister, Maintenance, PhysicalGic};
 
 /// Lock for registers that are written as a whole and hold bits of several VMs.
-pub(crate) static MERGE: TicketLock<()> = TicketLock::new(());
+pub(crate) static MERGE_LOCK: TicketLock<()> = TicketLock::new(());
 
 /// This core's list registers, and the physical interrupts that `vm` owns.
 pub(crate) struct VmInterrupts {
@@ -19,7 +19,7 @@ pub(crate) struct VmInterrupts {
 impl VmInterrupts {
     /// Calls `private` with the redistributor of `vcpu`, or `shared` with the distributor,
     /// depending on `intid`.
-    fn on<R>(
+    fn on_gic<R>(
         &self,
         intid: u32,
         vcpu: usize,
@@ -36,7 +36,7 @@ impl VmInterrupts {
 
     /// Whether a private interrupt of `vcpu` is virtual only: a shared core has it enabled, at one
     /// priority, for its current vCPU.
-    fn is_apart(&self, intid: u32, vcpu: usize) -> bool {
+    fn is_virtual_only(&self, intid: u32, vcpu: usize) -> bool {
         intid < FIRST_SPI && self.is_shared_core(self.vm.cpu(vcpu))
     }
 
@@ -90,7 +90,7 @@ impl PhysicalGic for VmInterrupts {
         if here && core.is_running(self.vm) && !core.preemption_pending() {
             self.defer_refresh();
         } else {
-            self.machine.notify(self.vm, vcpu);
+            self.machine.wake(self.vm, vcpu);
         }
     }
 
@@ -115,10 +115,10 @@ impl PhysicalGic for VmInterrupts {
     }
 
     fn enable(&mut self, intid: u32, vcpu: usize, enabled: bool) {
-        if self.is_apart(intid, vcpu) {
+        if self.is_virtual_only(intid, vcpu) {
             return;
         }
-        self.on(
+        self.on_gic(
             intid,
             vcpu,
             |private| {
@@ -139,10 +139,10 @@ impl PhysicalGic for VmInterrupts {
     }
 
     fn set_pending(&mut self, intid: u32, vcpu: usize, pending: bool) {
-        if self.is_apart(intid, vcpu) {
+        if self.is_virtual_only(intid, vcpu) {
             return;
         }
-        self.on(
+        self.on_gic(
             intid,
             vcpu,
             |private| private.set_pending(intid, pending),
@@ -151,10 +151,10 @@ impl PhysicalGic for VmInterrupts {
     }
 
     fn pending_word(&self, first: u32, vcpu: usize) -> u32 {
-        if self.is_apart(first, vcpu) {
+        if self.is_virtual_only(first, vcpu) {
             return 0;
         }
-        self.on(
+        self.on_gic(
             first,
             vcpu,
             |private| private.pending_word(first),
@@ -169,12 +169,12 @@ impl PhysicalGic for VmInterrupts {
     }
 
     fn set_edge(&mut self, intid: u32, vcpu: usize, edge: bool) {
-        if self.is_apart(intid, vcpu) {
+        if self.is_virtual_only(intid, vcpu) {
             return;
         }
         let trigger = if edge { Trigger::Edge } else { Trigger::Level };
-        let _guard = MERGE.lock();
-        self.on(
+        let _guard = MERGE_LOCK.lock();
+        self.on_gic(
             intid,
             vcpu,
             |private| private.set_trigger(intid, trigger),
@@ -208,7 +208,7 @@ pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 }
 
 /// Injects an acknowledged interrupt without a [template](Vm::timer_template).
-pub(crate) fn list(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
+pub(crate) fn inject_listed(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let mut physical = VmInterrupts {
         machine: core.machine,
         vm,

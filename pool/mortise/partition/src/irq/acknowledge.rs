@@ -60,7 +60,7 @@ impl CoreInterrupts for Core {
         if intid == self.machine.board.virtual_timer && take_timer(self, intid) {
             return IrqOutcome::TimerListed;
         }
-        let owner = self.machine.spi_owners.of(intid);
+        let owner = self.machine.spi_owners.owner(intid);
         if owner < limits::VMS {
             cpu_interface::end(Group::One, intid);
             self.record(Event::Enter, intid.into());

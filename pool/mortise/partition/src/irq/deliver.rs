@@ -5,12 +5,12 @@
 //! interrupts: Mortise's own interrupts (console, timer, maintenance), and those that a guest gets
 //! through a list register, at once or, on a shared core, when its vCPU is current.
 
-use super::{doorbell::doorbell, iommu::hears_iommu};
+use super::{doorbell::doorbell, iommu::handle_iommu_irq};
 use crate::{
     console,
     gic::{
         list_registers::list_timer,
-        vm_interrupts::{VmInterrupts, list, refresh},
+        vm_interrupts::{VmInterrupts, inject_listed, refresh},
     },
     machine::{Core, Vm, interface::WakeReason, options},
 };
@@ -20,21 +20,21 @@ use mortise_vcpu::TimerIrq;
 
 /// Takes one Group 1 interrupt of a core with the vCPU that is current on it, if any; returns false
 /// if none is pending.
-pub(crate) fn shared(core: &'static Core, occupant: Option<(&'static Vm, usize)>) -> bool {
+pub(crate) fn shared(core: &'static Core, current: Option<(&'static Vm, usize)>) -> bool {
     // Without virtual devices all of Group 1 belongs to VMs.
-    options::virtual_devices() && taken(core, occupant, cpu_interface::acknowledge_any(Group::One))
+    options::virtual_devices() && taken(core, current, cpu_interface::acknowledge_any(Group::One))
 }
 
 /// Handles an interrupt that is acknowledged already.
 pub(crate) fn taken(
     core: &'static Core,
-    occupant: Option<(&'static Vm, usize)>,
+    current: Option<(&'static Vm, usize)>,
     intid: u32,
 ) -> bool {
     let is_one = options::virtual_devices() && !is_special(intid);
     if is_one {
         cpu_interface::end(Group::One, intid);
-        deliver(core, occupant, intid);
+        deliver(core, current, intid);
     }
     is_one
 }
@@ -45,7 +45,7 @@ pub(crate) fn taken(
 /// later: a more urgent interrupt may be pending by then. Private interrupts always belong to the
 /// current vCPU: no other timer counts.
 #[inline(never)]
-pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)>, intid: u32) {
+pub(crate) fn deliver(core: &'static Core, current: Option<(&'static Vm, usize)>, intid: u32) {
     core.record(Event::Enter, intid.into());
     let board = &core.machine.board;
     if let Some(dispatcher) = core.dispatcher()
@@ -59,14 +59,14 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
     } else if intid == board.uart_irq && core.machine.owner(intid).is_none() {
         console::input::receive(core);
         cpu_interface::deactivate(intid);
-    } else if hears_iommu(core, intid) {
+    } else if handle_iommu_irq(core, intid) {
         // The events are reported.
     } else if intid == board.maintenance {
-        if let Some((vm, vcpu)) = occupant {
+        if let Some((vm, vcpu)) = current {
             refresh(core, vm, vcpu);
         }
         cpu_interface::deactivate(intid);
-    } else if let Some((vm, vcpu)) = occupant
+    } else if let Some((vm, vcpu)) = current
         && inject(core, vm, vcpu, intid)
     {
         if let Some(dispatcher) = core.dispatcher() {
@@ -76,7 +76,7 @@ pub(crate) fn deliver(core: &'static Core, occupant: Option<(&'static Vm, usize)
         // Without an owner it must not stay active, nor be signalled again.
         cpu_interface::deactivate(intid);
         if intid >= FIRST_SPI || core.dispatcher().is_none() {
-            silence(core, intid);
+            disable(core, intid);
         }
     }
     core.record(Event::Leave, intid.into());
@@ -92,11 +92,11 @@ fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool
         let listed = core.listed.get();
         core.listed.set(listed.with_timer_irq(TimerIrq::InOtherLr));
     }
-    list(core, vm, vcpu, intid)
+    inject_listed(core, vm, vcpu, intid)
 }
 
 /// Disables an interrupt without an owner.
-fn silence(core: &Core, intid: u32) {
+fn disable(core: &Core, intid: u32) {
     let board = &core.machine.board;
     if intid < FIRST_SPI {
         board.redistributor(core.cpu).disable(intid);

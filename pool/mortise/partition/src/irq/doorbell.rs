@@ -9,13 +9,13 @@ use hw_irqchip_gicv3::{Group, cpu_interface};
 /// Acknowledges the doorbell. What it announces is in the VM's power states or in its virtual GIC.
 pub(crate) fn doorbell(core: &'static Core) {
     if let Some(chip) = registry::irqchip() {
-        return core.answer_by(chip);
+        return core.acknowledge_doorbell_by(chip);
     }
     while let Some(intid) = cpu_interface::acknowledge(Group::Zero) {
         cpu_interface::end(Group::Zero, intid);
         core.record(Event::Enter, intid.into());
         core.record(Event::Leave, intid.into());
-        if core.is_split() {
+        if core.takes_guest_irqs() {
             cpu_interface::deactivate(intid);
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn wake_pending_vms(core: &'static Core) {
             let index = pending_vms.trailing_zeros() as usize;
             pending_vms &= pending_vms - 1;
             if let Some(vm) = core.machine.vm(index) {
-                core.tell(dispatcher, vm);
+                core.wake_vcpu(dispatcher, vm);
             }
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn wake_one_pending_vm(core: &'static Core) -> bool {
     };
     core.pending_vms.fetch_and(!first, Ordering::AcqRel);
     if let Some(vm) = core.machine.vm(first.trailing_zeros() as usize) {
-        core.tell(dispatcher, vm);
+        core.wake_vcpu(dispatcher, vm);
     }
     true
 }

@@ -5,7 +5,7 @@ use crate::machine::{Core, registry};
 /// Handles an interrupt of the IOMMU; returns false for any other one. Events that exceed one
 /// interrupt's bound are left for the next.
 #[inline(always)]
-pub(crate) fn hears_iommu(core: &'static Core, intid: u32) -> bool {
+pub(crate) fn handle_iommu_irq(core: &'static Core, intid: u32) -> bool {
     let Some(iommu) = registry::iommu() else {
         return false;
     };

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_is_lost() {
+    fn the_oldest_bytes_are_overwritten() {
         let mut backlog = Backlog::new();
         let mut buffer = [0; 8];
         assert_eq!(backlog.pop(&mut buffer), 0);

@@ -1,7 +1,7 @@
 //! Deferred and periodic work of a core.
 
 use super::{
-    deferred_work::{DUE, OVERDUE, PATIENCE, PRESSING},
+    deferred_work::{DUE, LONGEST_DEFERRAL, OVERDUE, URGENT},
     periodic::{PeriodicWork, Progress},
     topology::{Core, Machine},
 };
@@ -15,7 +15,7 @@ impl Core {
         kinds[OVERDUE].set(waits.into());
         let clock = self.clock();
         self.set_hypervisor_deadline(match waits {
-            false => clock.ticks() + clock.frequency().ticks(PATIENCE),
+            false => clock.ticks() + clock.frequency().ticks(LONGEST_DEFERRAL),
             true => u64::MAX,
         });
     }
@@ -31,7 +31,7 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn has_urgent_work(&self) -> bool {
-        self.deferred_work.all() & PRESSING != 0
+        self.deferred_work.all() & URGENT != 0
     }
 
     /// Arms periodic work on this core.

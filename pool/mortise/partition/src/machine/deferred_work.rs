@@ -3,17 +3,17 @@
 use core::cell::Cell;
 
 /// Work that a guest requested; it is done before any guest continues.
-pub(crate) const ASKED: usize = 0;
+pub(crate) const REQUESTED: usize = 0;
 /// Periodic work that is due.
 pub(crate) const DUE: usize = 1;
 /// Periodic work that has been deferred for the longest time allowed.
 pub(crate) const OVERDUE: usize = 2;
 
 /// Bytes of the work that is not deferred further.
-pub(crate) const PRESSING: u32 = 0xff << (8 * ASKED) | 0xff << (8 * OVERDUE);
+pub(crate) const URGENT: u32 = 0xff << (8 * REQUESTED) | 0xff << (8 * OVERDUE);
 
 /// Longest deferral of periodic work behind urgent guests, in nanoseconds.
-pub(crate) const PATIENCE: u64 = 1_000_000;
+pub(crate) const LONGEST_DEFERRAL: u64 = 1_000_000;
 
 /// Pending deferred work: one byte per kind, so that a request is one store and one load reads all.
 #[repr(align(4))]
@@ -27,7 +27,7 @@ impl DeferredWork {
 
     /// Requests work that is done before any guest continues.
     pub(crate) fn request(&self) {
-        self.kinds()[ASKED].set(1);
+        self.kinds()[REQUESTED].set(1);
     }
 
     #[inline(always)]

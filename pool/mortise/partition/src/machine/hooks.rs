@@ -65,7 +65,7 @@ impl Machine {
     /// A VM starts: one part; returns whether more parts follow.
     pub(crate) fn vm_starts(&'static self, vm: &'static Vm, part: usize) -> bool {
         if part == 0 {
-            self.admit_devices(vm);
+            self.attach_devices(vm);
         }
         let mut more = false;
         for extension in registry::vm_extensions() {
@@ -76,7 +76,7 @@ impl Machine {
 
     /// A VM's run is over: one part; returns whether more parts follow.
     pub(crate) fn vm_stopped(&'static self, vm: &'static Vm, part: usize) -> bool {
-        let mut more = self.expel_devices(vm, part);
+        let mut more = self.detach_devices(vm, part);
         for extension in registry::vm_extensions() {
             more |= extension.vm_stopped(self, vm, part);
         }
@@ -84,7 +84,7 @@ impl Machine {
     }
 
     /// Lets the devices of a VM that starts reach its memory.
-    pub(crate) fn admit_devices(&'static self, vm: &'static Vm) {
+    pub(crate) fn attach_devices(&'static self, vm: &'static Vm) {
         if let Some(iommu) = registry::iommu()
             && vm.has_devices(self)
         {
@@ -94,7 +94,7 @@ impl Machine {
 
     /// Removes all memory from the devices of a VM that stopped: one part; returns whether more
     /// parts follow.
-    pub(crate) fn expel_devices(&'static self, vm: &'static Vm, part: usize) -> bool {
+    pub(crate) fn detach_devices(&'static self, vm: &'static Vm, part: usize) -> bool {
         registry::iommu()
             .is_some_and(|iommu| vm.has_devices(self) && iommu.detach_devices(self, vm, part))
     }

@@ -38,7 +38,7 @@ impl Core {
     #[must_use]
     pub fn repend(&self, intid: u32) -> bool {
         let of_timer = intid == self.machine.board.virtual_timer;
-        if !of_timer && self.machine.spi_owners.of(intid) >= limits::VMS {
+        if !of_timer && self.machine.spi_owners.owner(intid) >= limits::VMS {
             return false;
         }
         cpu_interface::end(Group::One, intid);
@@ -81,7 +81,7 @@ impl Core {
     /// Acknowledges this core's doorbell through another interrupt controller.
     #[cold]
     #[inline(never)]
-    pub(crate) fn answer_by(&self, chip: &dyn Irqchip) {
+    pub(crate) fn acknowledge_doorbell_by(&self, chip: &dyn Irqchip) {
         chip.acknowledge_doorbell(&self.machine.board.gic());
         hw_arch::barrier::dsb_sy();
     }
@@ -89,7 +89,7 @@ impl Core {
     /// Waits for an interrupt for this core's guest through another interrupt controller.
     #[cold]
     #[inline(never)]
-    pub(crate) fn sleep_by(&self, chip: &dyn Irqchip) {
+    pub(crate) fn wait_by(&self, chip: &dyn Irqchip) {
         chip.wait(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
     }
 }
@@ -106,7 +106,7 @@ impl Vm {
         for &intid in &self.description().interrupts {
             distributor.route(intid.into(), affinity);
             if self.is_shared() {
-                machine.spi_owners.give(intid.into(), self.index);
+                machine.spi_owners.assign(intid.into(), self.index);
                 let priority = device_priority(self.schedule().priority);
                 distributor.set_priority(intid.into(), priority);
             }

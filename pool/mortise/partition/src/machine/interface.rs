@@ -127,7 +127,7 @@ pub trait Dispatcher: Sync {
 
     /// Something arrived for a VM's vCPU on this core. A vCPU that is new to the scheduler is
     /// added, off until its VM's power states start it.
-    fn wake(&'static self, core: &'static Core, vm: &'static Vm, news: WakeReason);
+    fn wake(&'static self, core: &'static Core, vm: &'static Vm, reason: WakeReason);
 
     /// Deschedules a VM's vCPU on this core until it is woken after the VM's release, and
     /// [records](Core::mark_off_core) it. With `forget` its context is discarded.

@@ -17,11 +17,11 @@ pub(crate) struct SpiOwners([AtomicU8; 32 * SPI_ROWS]);
 impl SpiOwners {
     /// No SPI has an owner.
     pub(crate) const fn new() -> Self {
-        Self([const { AtomicU8::new(NOBODY) }; 32 * SPI_ROWS])
+        Self([const { AtomicU8::new(NO_OWNER) }; 32 * SPI_ROWS])
     }
 
     /// Assigns an SPI to the VM with this index.
-    pub(crate) fn give(&self, intid: u32, index: usize) {
+    pub(crate) fn assign(&self, intid: u32, index: usize) {
         if let Some(owner) = self.0.get(place(intid)) {
             owner.store(index as u8, Ordering::Relaxed);
         }
@@ -29,14 +29,14 @@ impl SpiOwners {
 
     /// Index of the VM that owns an SPI; without an owner, an index that no VM has.
     #[inline]
-    pub(crate) fn of(&self, intid: u32) -> usize {
+    pub(crate) fn owner(&self, intid: u32) -> usize {
         let owner = self.0.get(place(intid));
-        usize::from(owner.map_or(NOBODY, |owner| owner.load(Ordering::Relaxed)))
+        usize::from(owner.map_or(NO_OWNER, |owner| owner.load(Ordering::Relaxed)))
     }
 }
 
-const NOBODY: u8 = u8::MAX;
-const _: () = assert!(limits::VMS < NOBODY as usize);
+const NO_OWNER: u8 = u8::MAX;
+const _: () = assert!(limits::VMS < NO_OWNER as usize);
 
 #[inline]
 const fn place(intid: u32) -> usize {
@@ -122,6 +122,6 @@ impl Interrupts {
 
 /// Timers of a VM: the virtual one, and in an image without shared cores also EL1's physical one.
 pub(crate) fn timers(board: &Board) -> impl Iterator<Item = u32> {
-    let physical = (!options::cores_are_shared()).then_some(board.physical_timer);
+    let physical = (!options::has_shared_cores()).then_some(board.physical_timer);
     [board.virtual_timer].into_iter().chain(physical)
 }

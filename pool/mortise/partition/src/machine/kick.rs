@@ -37,10 +37,10 @@ impl Machine {
 impl Core {
     /// Defers IPIs to these vCPUs of a VM to this core's doorbell.
     pub(crate) fn defer_ipis(&self, vm: &Vm, set: u32) {
-        vm.owed.fetch_or(set, Ordering::AcqRel);
+        vm.ipis_due.fetch_or(set, Ordering::AcqRel);
         self.pending_ipis
             .set(self.pending_ipis.get() | 1 << vm.index);
-        self.machine.ring(self.cpu);
+        self.machine.send_doorbell(self.cpu);
     }
 
     /// Sends one deferred IPI; returns false if there is none.
@@ -50,13 +50,13 @@ impl Core {
         let Some(vm) = self.machine.vm(index) else {
             return false;
         };
-        let owed = vm.owed.load(Ordering::Acquire);
+        let owed = vm.ipis_due.load(Ordering::Acquire);
         let first = owed & owed.wrapping_neg();
         if owed == first {
             self.pending_ipis.set(pending_ipis & !(1 << index));
         }
         // Another core may send IPIs to the same VM.
-        if vm.owed.fetch_and(!first, Ordering::AcqRel) & first != 0 {
+        if vm.ipis_due.fetch_and(!first, Ordering::AcqRel) & first != 0 {
             self.machine.kick_vcpu(vm, first.trailing_zeros() as usize);
         }
         true
@@ -78,25 +78,25 @@ impl Machine {
         {
             core.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
-        self.ring(cpu);
+        self.send_doorbell(cpu);
     }
 
     /// Tells a vCPU, on any core, that something arrived for it. If an interrupt is pending on this
     /// core, the doorbell tells it after that.
-    pub(crate) fn notify(&'static self, vm: &'static Vm, vcpu: usize) {
+    pub(crate) fn wake(&'static self, vm: &'static Vm, vcpu: usize) {
         let (core, cpu) = (Core::current(), vm.cpu(vcpu));
         if core.cpu == cpu
             && let Some(dispatcher) = core.dispatcher()
             && !core.is_running(vm)
             && !is_interrupt_pending()
         {
-            return core.tell(dispatcher, vm);
+            return core.wake_vcpu(dispatcher, vm);
         }
         self.kick_core_of(cpu, vm);
     }
 
     /// Sends core `cpu` its doorbell, which a guest's priority mask cannot hold back.
-    pub(crate) fn ring(&self, cpu: usize) {
+    pub(crate) fn send_doorbell(&self, cpu: usize) {
         // A core that is not on yet looks for orders before it waits for the first time.
         let bell = self
             .cores
@@ -104,7 +104,7 @@ impl Machine {
             .map(|core| core.bell.load(Ordering::Acquire));
         if let Some(sgi) = bell.and_then(Sgi::from_bits) {
             match registry::irqchip() {
-                Some(chip) => self.ring_by(chip, cpu),
+                Some(chip) => self.send_doorbell_by(chip, cpu),
                 None => cpu_interface::send(Group::Zero, sgi),
             }
         }
@@ -113,7 +113,7 @@ impl Machine {
     /// Sends the doorbell of a core through another interrupt controller.
     #[cold]
     #[inline(never)]
-    pub(crate) fn ring_by(&self, chip: &dyn Irqchip, cpu: usize) {
+    pub(crate) fn send_doorbell_by(&self, chip: &dyn Irqchip, cpu: usize) {
         chip.send_doorbell(&self.board.gic(), cpu);
     }
 }
@@ -124,14 +124,14 @@ impl Core {
         if self.dispatcher().is_some() {
             self.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
-        self.machine.ring(self.cpu);
+        self.machine.send_doorbell(self.cpu);
     }
 }
 
 impl Vm {
     /// Kicks the cores of these vCPUs, of which the executing core is none.
-    pub(crate) fn call(&'static self, calls: VcpuSet, machine: &'static Machine) {
-        if !registry::vcpus_are_several() {
+    pub(crate) fn kick_cores(&'static self, calls: VcpuSet, machine: &'static Machine) {
+        if !registry::has_several_vcpus() {
             return;
         }
         let (set, core) = (calls.bits(), Core::current());
@@ -140,7 +140,7 @@ impl Vm {
             // One by one, or after pending interrupts are taken.
             Some(_) if !one || core.preemption_pending() => core.defer_ipis(self, set),
             _ if set == 0 => {}
-            _ if one => machine.notify(self, set.trailing_zeros() as usize),
+            _ if one => machine.wake(self, set.trailing_zeros() as usize),
             _ => machine.kick_vcpus(self, calls),
         }
     }

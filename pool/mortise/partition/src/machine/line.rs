@@ -11,11 +11,11 @@ pub(crate) struct Line {
     /// Whether received input stays in the UART until the VM has room.
     pub(crate) held: bool,
     /// State of the last received byte.
-    pub(crate) typed: Typed,
+    pub(crate) typed: InputState,
 }
 
 /// State of a received byte.
-pub(crate) enum Typed {
+pub(crate) enum InputState {
     /// No byte.
     Nothing,
     /// A byte for this VM.
@@ -32,7 +32,7 @@ impl Line {
         console: Console::new(),
         serial: None,
         held: false,
-        typed: Typed::Nothing,
+        typed: InputState::Nothing,
     };
 
     /// Does a step of the work that comes before the next byte of output; returns whether there was

@@ -6,7 +6,7 @@ use core_ring::{Area, stream::Consumer};
 
 /// Creates the log ring of a VM, empty. With `kick` the VM is asked to make a hypercall after it
 /// writes, as no core has a timer to empty the ring.
-pub(crate) fn open_ring(vm: &core_manifest::Vm, kick: bool) -> Option<Consumer<'static>> {
+pub(crate) fn create_log_ring(vm: &core_manifest::Vm, kick: bool) -> Option<Consumer<'static>> {
     let Kind::Ring(range) = vm.console else {
         return None;
     };

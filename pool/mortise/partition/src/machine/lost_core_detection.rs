@@ -1,7 +1,7 @@
 //! Detection of lost cores.
 
 use super::{
-    lost_cores::{Look, PATIENCE},
+    lost_cores::{LOST_AFTER, Poll},
     options, registry,
     topology::Machine,
     vm::Vm,
@@ -14,8 +14,8 @@ use mortise_psci::VcpuSet;
 
 impl Vm {
     /// Whether the VM can mask the doorbell on its cores and sleep there.
-    fn can_be_lost(&self) -> bool {
-        registry::vcpus_are_several()
+    fn can_lose_cores(&self) -> bool {
+        registry::has_several_vcpus()
             && !self.is_shared()
             && self.description().wait == WaitPolicy::Pass
     }
@@ -23,21 +23,21 @@ impl Vm {
     /// Looks for cores that should have stopped; each one that is found lost is reported once.
     /// Returns whether to wait for further cores.
     pub fn awaits_cores(&'static self, machine: &'static Machine) -> bool {
-        if !self.can_be_lost() {
+        if !self.can_lose_cores() {
             return false;
         }
         let clock = &machine.board.clock;
         // The time is read first, so that a core that stops after that is not awaited.
         let now = clock.ticks();
-        let patience = clock.frequency().ticks(PATIENCE);
+        let patience = clock.frequency().ticks(LOST_AFTER);
         let power = self.power.lock();
         let found = match self
             .lost_cores
-            .look(power.not_stopped().bits(), now, patience)
+            .poll(power.not_stopped().bits(), now, patience)
         {
-            Look::Over => return false,
-            Look::Wait => return true,
-            Look::Lost(found) => found,
+            Poll::Done => return false,
+            Poll::Wait => return true,
+            Poll::Lost(found) => found,
         };
         // Under the lock: a core that stops meanwhile changes the state after this.
         self.set_state(State::Lost);
@@ -57,9 +57,9 @@ impl Vm {
     }
 
     /// Records that a vCPU stopped; returns the vCPUs to kick.
-    pub(crate) fn rests(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
+    pub(crate) fn record_stop(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
         let mut power = self.power.lock();
-        let was_lost = registry::vcpus_are_several() && self.lost_cores.back(vcpu);
+        let was_lost = registry::has_several_vcpus() && self.lost_cores.returned(vcpu);
         let calls = power.mark_stopped(vcpu);
         drop(power);
         if was_lost {
@@ -84,6 +84,6 @@ impl Vm {
     /// Whether the VM was [abandoned](Self::abandon).
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
-        options::orders_are_given() && self.lost_cores.abandoned.load(Ordering::Acquire)
+        options::has_vm_extensions() && self.lost_cores.abandoned.load(Ordering::Acquire)
     }
 }

@@ -38,13 +38,13 @@ static MORTISE_OPTIONS: Options = Options {
 
 /// Whether cores can be shared by several vCPUs.
 #[inline(always)]
-pub(crate) fn cores_are_shared() -> bool {
+pub(crate) fn has_shared_cores() -> bool {
     MORTISE_OPTIONS.shared_cores
 }
 
 /// Whether VM extensions are present. Only they control VMs from outside.
 #[inline(always)]
-pub(crate) fn orders_are_given() -> bool {
+pub(crate) fn has_vm_extensions() -> bool {
     MORTISE_OPTIONS.vm_extensions
 }
 

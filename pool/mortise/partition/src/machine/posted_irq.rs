@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_left_until_it_is_taken_and_again_is_the_same() {
+    fn one_intid_is_posted_until_it_is_taken() {
         let posted_irq = AtomicU64::new(0);
         assert_eq!(take(&posted_irq), None);
         assert!(leave(&posted_irq, 40) && leave(&posted_irq, 40));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_while_it_is_taken_is_taken_now_or_next() {
+    fn an_intid_posted_during_a_take_is_taken_now_or_next() {
         const ROUNDS: u64 = 20_000;
         static MESSAGES: AtomicU64 = AtomicU64::new(0);
         static BELL: AtomicU64 = AtomicU64::new(0);

@@ -71,7 +71,7 @@ mod tests {
     use super::{PriorityMask, device_priority};
 
     #[test]
-    fn who_has_the_core_is_disturbed_by_the_more_urgent_only() {
+    fn a_running_vcpu_is_interrupted_for_more_urgent_vms_only() {
         for running in 0..64 {
             for other in 0..64 {
                 let mask = PriorityMask::of(running);

@@ -167,8 +167,8 @@ pub(crate) fn exit_checkers() -> &'static [&'static dyn ExitChecker] {
 
 /// Whether there can be several vCPUs, so that one can kick another.
 #[inline(always)]
-pub(crate) fn vcpus_are_several() -> bool {
-    resources().cores.len() > 1 || options::cores_are_shared()
+pub(crate) fn has_several_vcpus() -> bool {
+    resources().cores.len() > 1 || options::has_shared_cores()
 }
 
 /// Virtual devices of libraries.

@@ -14,22 +14,22 @@ pub(crate) enum Stage {
     /// A run ends as decided.
     End { end: RunEnd, part: Step },
     /// The virtual devices are reset for another run.
-    Renew,
+    Reset,
     /// A range of memory is cleaned from the caches, from this byte.
-    Forget { part: usize, done: u64 },
+    Clean { part: usize, done: u64 },
     /// A payload is copied, from this byte.
     Load { payload: usize, done: u64 },
 }
 
 impl Stage {
-    pub(crate) const FORGET: Self = Self::Forget { part: 0, done: 0 };
+    pub(crate) const CLEAN: Self = Self::Clean { part: 0, done: 0 };
     pub(crate) const LOAD: Self = Self::Load {
         payload: 0,
         done: 0,
     };
 
     /// An end that is decided before the next run started: nothing but its record is left.
-    pub(crate) const fn end_instead(end: RunEnd) -> Self {
+    pub(crate) const fn end_before_start(end: RunEnd) -> Self {
         let part = Step {
             stage: NOTE,
             number: 0,

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_every_stage_has_its_turn() {
+    fn every_step_of_every_stage_is_done() {
         let mut done = Vec::new();
         run_to_completion(|part| {
             done.push((part.stage, part.number));

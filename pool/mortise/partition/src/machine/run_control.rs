@@ -27,7 +27,7 @@ impl Vm {
             argument: description.argument,
         };
         self.set_state(State::Starting);
-        self.note_life(machine);
+        self.count_alive(machine);
         self.power.lock().begin_run(start);
     }
 
@@ -58,14 +58,14 @@ impl Vm {
         let was_over = power.final_end().is_some();
         let calls = power.force_end(end);
         if was_over && calls.is_some() {
-            self.note_life(machine);
+            self.count_alive(machine);
         }
         drop(power);
         if let Some(calls) = calls {
             self.lost_cores.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.withdraw();
-            self.call(calls, machine);
+            self.kick_cores(calls, machine);
         }
     }
 
@@ -90,17 +90,17 @@ impl Vm {
     }
 
     /// Counts the VM as one that has not ended.
-    fn note_life(&self, machine: &Machine) {
+    fn count_alive(&self, machine: &Machine) {
         if !self.alive.swap(true, Ordering::AcqRel) {
-            machine.begin_one();
+            machine.count_start();
         }
     }
 
     /// No longer counts the VM as one that has not ended. After the last one the machine is powered
     /// off.
-    pub(crate) fn note_end(&self, machine: &Machine) {
+    pub(crate) fn count_ended(&self, machine: &Machine) {
         if self.alive.swap(false, Ordering::AcqRel) {
-            machine.end_one();
+            machine.count_end();
         }
     }
 
@@ -108,11 +108,11 @@ impl Vm {
     pub(crate) fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
         let calls = self.power.lock().request_end(vcpu, end);
         if let Some(calls) = calls {
-            self.call_in(calls, machine);
+            self.end_and_kick(calls, machine);
         }
     }
 
-    /// Ends the run because vCPU `vcpu` faulted; returns the vCPUs to [kick](Self::call_in), or
+    /// Ends the run because vCPU `vcpu` faulted; returns the vCPUs to [kick](Self::end_and_kick), or
     /// nothing if an end is decided already.
     pub(crate) fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
         self.power.lock().record_fault(vcpu)
@@ -125,16 +125,16 @@ impl Vm {
     /// The doorbell is the fast way. A guest with direct interrupts can mask it on its core
     /// (`ICC_AP1R0_EL1` at the highest priority), so its memory is withdrawn too, and its next
     /// access exits. Called on a core of this VM with its VMID in use.
-    pub(crate) fn call_in(&'static self, calls: VcpuSet, machine: &'static Machine) {
-        if registry::vcpus_are_several() {
+    pub(crate) fn end_and_kick(&'static self, calls: VcpuSet, machine: &'static Machine) {
+        if registry::has_several_vcpus() {
             self.lost_cores.call(machine.board.clock.ticks());
         }
-        self.end_in_memory();
-        self.call(calls, machine);
+        self.mark_ending();
+        self.kick_cores(calls, machine);
     }
 
     /// Marks the run as ending and withdraws the VM's memory.
-    pub(crate) fn end_in_memory(&self) {
+    pub(crate) fn mark_ending(&self) {
         self.orders.fetch_or(ENDING, Ordering::AcqRel);
         self.stage2.withdraw();
         mortise_vcpu::invalidate_translations();
@@ -142,7 +142,7 @@ impl Vm {
 
     /// Records in its exit that vCPU `vcpu` cannot continue; it ends the run before it
     /// stops.
-    pub(crate) fn stop_for(&'static self, vcpu: usize, fault: Fault) {
+    pub(crate) fn record_fault(&'static self, vcpu: usize, fault: Fault) {
         // Of several vCPUs that fault at once, the first is reported.
         self.fault.lock().get_or_insert_with(|| FaultReport {
             vcpu,
@@ -183,20 +183,20 @@ impl Vm {
     /// Takes all vCPUs off their cores until the VM is [released](Self::release). Complete when
     /// [`is_held`](Self::is_held).
     pub fn hold(&'static self, machine: &'static Machine) {
-        self.keep_off(HELD, machine);
+        self.request_hold(HELD, machine);
     }
 
     /// Does the same, and the cores discard the vCPUs' contexts.
     pub fn discard(&'static self, machine: &'static Machine) {
-        self.keep_off(HELD | DISCARDED, machine);
+        self.request_hold(HELD | DISCARDED, machine);
     }
 
-    fn keep_off(&'static self, order: u8, machine: &'static Machine) {
+    fn request_hold(&'static self, order: u8, machine: &'static Machine) {
         // In this order: a vCPU that obeys an earlier order may still record that it is off.
         self.orders.fetch_or(order, Ordering::AcqRel);
-        self.away.store(0, Ordering::Release);
+        self.off_core.store(0, Ordering::Release);
         if !self.is_shared() {
-            // The guest can mask the doorbell on its cores (see `call_in`).
+            // The guest can mask the doorbell on its cores (see `end_and_kick`).
             self.withdraw();
         }
         machine.kick_vcpus(self, self.all_vcpus());
@@ -206,7 +206,7 @@ impl Vm {
     #[must_use]
     pub fn is_held(&self) -> bool {
         let all = self.all_vcpus().bits();
-        self.orders() & HELD != 0 && self.away.load(Ordering::Acquire) & all == all
+        self.orders() & HELD != 0 && self.off_core.load(Ordering::Acquire) & all == all
     }
 
     /// Lets the vCPUs continue. If the run is ending, the memory stays withdrawn until the next
@@ -225,7 +225,7 @@ impl Vm {
     /// Whether a hold is requested.
     #[must_use]
     pub fn hold_requested(&self) -> bool {
-        options::orders_are_given() && self.orders() & HELD != 0
+        options::has_vm_extensions() && self.orders() & HELD != 0
     }
 }
 
@@ -233,7 +233,7 @@ impl Vm {
 impl Vm {
     /// Gives the VM virtual time. Called before it first runs, on pinned cores.
     pub fn use_virtual_time(&self) {
-        self.suspension.unnoticed.store(true, Ordering::Relaxed);
+        self.suspension.virtual_time.store(true, Ordering::Relaxed);
     }
 
     /// Suspends all vCPUs until the VM is [resumed](Self::resume), except `except`, which is in
@@ -243,7 +243,7 @@ impl Vm {
         self.orders.fetch_or(SUSPENDED, Ordering::AcqRel);
         self.suspension.begin();
         let except = except.map_or(0, |vcpu| 1 << vcpu);
-        self.call(
+        self.kick_cores(
             VcpuSet::from_bits(self.all_vcpus().bits() & !except),
             machine,
         );
@@ -254,7 +254,7 @@ impl Vm {
         let now = machine.board.clock.ticks();
         self.suspension.end(self.vcpus(), now);
         self.orders.fetch_and(!SUSPENDED, Ordering::AcqRel);
-        self.call(self.all_vcpus(), machine);
+        self.kick_cores(self.all_vcpus(), machine);
     }
 }
 
@@ -269,7 +269,7 @@ impl Vm {
     /// The vCPU's power state if it is not off.
     pub fn lend(&'static self, machine: &'static Machine, vcpu: usize) -> Result<(), PowerState> {
         let calls = self.power.lock().lend_core(vcpu)?;
-        self.call(calls, machine);
+        self.kick_cores(calls, machine);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) const OWN: usize = 0x1_2000;
 const GIBIBYTE: usize = 1 << 30;
 
 /// Bytes of a log ring that one part clears.
-pub(crate) const CLEARED: usize = 512;
+pub(crate) const CLEAR_BYTES: usize = 512;
 
 /// State of a slot beside its `Vm`, in one page frame.
 pub(crate) struct Slot {
@@ -74,7 +74,7 @@ impl Slot {
 
 impl SlotConfig<'_> {
     /// Writes the memory into a description; returns false if it does not fit.
-    pub(crate) fn inhabit(&self, description: &mut core_manifest::Vm) -> bool {
+    pub(crate) fn write_memory(&self, description: &mut core_manifest::Vm) -> bool {
         description.mappings.clear();
         let (intermediate, physical) = self.memory;
         let memory = Mapping {

@@ -1,7 +1,7 @@
 //! Control of a VM slot by its manager.
 
 use super::{
-    slot::{CLEARED, OWN, PAGE, Slot, SlotConfig},
+    slot::{CLEAR_BYTES, OWN, PAGE, Slot, SlotConfig},
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
@@ -56,14 +56,14 @@ impl Vm {
 
     /// Clears one part of the last instance's log ring; returns false after the last part.
     pub fn clear_log(&self, part: usize) -> bool {
-        let at = PAGE + part.saturating_mul(CLEARED);
+        let at = PAGE + part.saturating_mul(CLEAR_BYTES);
         let Some(slot) = self.vacant_slot().filter(|_| at < OWN) else {
             return false;
         };
         // SAFETY: every core maps the areas of slots permanently, and a vacant slot has no log ring
         // that another core could read.
-        unsafe { cache::zero_to_memory(slot.area.start() as usize + at, CLEARED) };
-        at + CLEARED < OWN
+        unsafe { cache::zero_to_memory(slot.area.start() as usize + at, CLEAR_BYTES) };
+        at + CLEAR_BYTES < OWN
     }
 
     /// Moves the instance's recent output into `buffer`; returns the number of bytes.
@@ -84,7 +84,7 @@ impl Vm {
     /// Writes the description of the next instance into a vacant slot, in parts from 0; returns
     /// whether more parts follow. Has no effect on a slot that is not vacant, or with a description
     /// that does not fit.
-    pub fn describe(&self, occupant: &SlotConfig<'_>, part: usize) -> bool {
+    pub fn describe(&self, current: &SlotConfig<'_>, part: usize) -> bool {
         let Some(slot) = self.vacant_slot() else {
             return false;
         };
@@ -92,24 +92,24 @@ impl Vm {
         // the lifecycle library lets one manager at a time change a slot.
         let description = unsafe { slot.description.get_mut() };
         match part {
-            0 => description.name.set(occupant.name),
+            0 => description.name.set(current.name),
             1 => {
-                description.entry = occupant.entry;
-                description.argument = occupant.argument;
+                description.entry = current.entry;
+                description.argument = current.argument;
                 description.cpus.clear();
                 // Every core has discarded the last instance's context, so that its orders can be
                 // cleared.
                 self.orders.store(0, Ordering::Release);
-                let mut cpus = occupant.cpus.iter();
+                let mut cpus = current.cpus.iter();
                 cpus.all(|&cpu| description.cpus.push(cpu))
             }
-            2 => occupant.inhabit(description),
+            2 => current.write_memory(description),
             3 => {
                 self.status.set_name(description.name);
                 true
             }
             _ => {
-                self.status.renew(occupant.handle, occupant.cpus);
+                self.status.renew(current.handle, current.cpus);
                 false
             }
         }

@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 /// State of a VM's suspensions.
 pub(crate) struct Suspension {
     /// Whether the VM has virtual time.
-    pub(crate) unnoticed: AtomicBool,
+    pub(crate) virtual_time: AtomicBool,
     /// vCPUs that stopped in this suspension, one bit each.
     stopped: AtomicU32,
     /// Time of the last vCPU's stop, in ticks of the counter.
@@ -26,7 +26,7 @@ impl Suspension {
     /// State of a VM that was never suspended.
     pub(crate) const fn new() -> Self {
         Self {
-            unnoticed: AtomicBool::new(false),
+            virtual_time: AtomicBool::new(false),
             stopped: AtomicU32::new(0),
             since: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -40,7 +40,7 @@ impl Suspension {
     }
 
     /// Records that a vCPU has stopped by `now`; only its first stop counts.
-    pub(crate) fn note(&self, vcpu: usize, now: u64) {
+    pub(crate) fn record_stop(&self, vcpu: usize, now: u64) {
         let stopped = self.stopped.load(Ordering::Acquire);
         if stopped >> vcpu & 1 == 0 {
             self.since.fetch_max(now, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl Suspension {
     /// Ends a suspension.
     pub(crate) fn end(&self, vcpus: usize, now: u64) {
         let all = (1 << vcpus) - 1;
-        if self.unnoticed.load(Ordering::Relaxed)
+        if self.virtual_time.load(Ordering::Relaxed)
             && self.stopped.load(Ordering::Acquire) & all == all
         {
             let lost = now.saturating_sub(self.since.load(Ordering::Relaxed));
@@ -64,31 +64,31 @@ impl Suspension {
 mod tests {
     use super::*;
 
-    fn unnoticed() -> Suspension {
+    fn virtual_time() -> Suspension {
         let suspension = Suspension::new();
-        suspension.unnoticed.store(true, Ordering::Relaxed);
+        suspension.virtual_time.store(true, Ordering::Relaxed);
         suspension
     }
 
     #[test]
-    fn time_stands_still_from_when_the_last_vcpu_stopped() {
-        let suspension = unnoticed();
+    fn time_stops_with_the_last_vcpu() {
+        let suspension = virtual_time();
         suspension.begin();
         for (vcpu, now) in [(1, 20), (0, 30), (1, 50)] {
-            suspension.note(vcpu, now);
+            suspension.record_stop(vcpu, now);
         }
         suspension.end(2, 100);
         assert_eq!(suspension.lost.load(Ordering::Relaxed), 70);
     }
 
     #[test]
-    fn it_goes_on_while_one_runs() {
-        let suspension = unnoticed();
+    fn time_continues_while_a_vcpu_runs() {
+        let suspension = virtual_time();
         suspension.begin();
-        suspension.note(1, 20);
+        suspension.record_stop(1, 20);
         suspension.end(2, 100);
         suspension.begin();
-        suspension.note(0, 110);
+        suspension.record_stop(0, 110);
         suspension.end(2, 120);
         assert_eq!(
             suspension.lost.load(Ordering::Relaxed),
@@ -98,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn real_time_goes_on() {
+    fn real_time_continues() {
         let suspension = Suspension::new();
         suspension.begin();
-        suspension.note(0, 20);
+        suspension.record_stop(0, 20);
         suspension.end(1, 100);
         assert_eq!(suspension.lost.load(Ordering::Relaxed), 0);
     }

@@ -95,7 +95,7 @@ impl Machine {
     /// The VM that owns an SPI that is taken to EL2.
     #[inline]
     pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
-        self.vms.get(self.spi_owners.of(intid))?.get()
+        self.vms.get(self.spi_owners.owner(intid))?.get()
     }
 
     /// The core that serves the console: the first one that takes guests' interrupts to EL2. Without
@@ -124,12 +124,12 @@ impl Machine {
     }
 
     /// Counts a VM or core task that starts.
-    pub(crate) fn begin_one(&self) {
+    pub(crate) fn count_start(&self) {
         self.live.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Counts a VM or core task that ended. After the last one the machine is powered off.
-    pub(crate) fn end_one(&self) {
+    pub(crate) fn count_end(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             core_log::info!("every virtual machine has ended");
             hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
@@ -156,7 +156,7 @@ impl Machine {
     /// Whether cores can be shared by several vCPUs.
     #[must_use]
     pub fn has_shared_cores(&self) -> bool {
-        options::cores_are_shared()
+        options::has_shared_cores()
     }
 }
 
@@ -167,7 +167,7 @@ pub type Vcpu = (&'static Vm, usize);
 #[repr(C)] // what each switch writes first, within reach of a store of two words
 pub struct Core {
     /// Current vCPU: its context is in the registers of this core.
-    occupant: Cell<Option<Vcpu>>,
+    current: Cell<Option<Vcpu>>,
     /// The machine that the core belongs to.
     pub(crate) machine: &'static Machine,
     /// Number of the core on the board.
@@ -196,7 +196,7 @@ pub struct Core {
     /// VMs with vCPUs to which this core is to send IPIs, one bit each.
     pub(crate) pending_ipis: Cell<u32>,
     /// VMs with a deferred update of the PL011's interrupt line, one bit each.
-    pub(crate) lines: Cell<u32>,
+    pub(crate) deferred_lines: Cell<u32>,
     /// List registers in use; on a shared core, also where the virtual timer's interrupt is.
     pub(crate) listed: Cell<LrUsage>,
     /// Register access that activates the virtual timer's interrupt on this core, once the core is
@@ -208,7 +208,7 @@ pub struct Core {
     pub(crate) trace: Writer,
     pub(crate) runs: Cell<u64>,
     /// Whether received input is to be processed.
-    pub(crate) typed: Cell<bool>,
+    pub(crate) input_pending: Cell<bool>,
     /// Deferred work of the core.
     pub(crate) deferred_work: DeferredWork,
 }
@@ -233,17 +233,17 @@ impl Core {
             map: TicketLock::new(None),
             transfer: Once::new(),
             resident: PinnedVcpu::new(),
-            occupant: Cell::new(None),
+            current: Cell::new(None),
             dispatcher: Cell::new(None),
             pending_vms: AtomicU32::new(0),
             pending_ipis: Cell::new(0),
-            lines: Cell::new(0),
+            deferred_lines: Cell::new(0),
             listed: Cell::new(LrUsage::EMPTY),
             timer_activation: Cell::new(None),
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),
             runs: Cell::new(0),
-            typed: Cell::new(false),
+            input_pending: Cell::new(false),
             deferred_work: DeferredWork::new(),
         }
     }
@@ -280,19 +280,19 @@ impl Core {
     /// The current vCPU of this core: its VM and its index there.
     #[inline]
     pub fn current_vcpu(&self) -> Option<Vcpu> {
-        self.occupant.get()
+        self.current.get()
     }
 
     /// Makes a vCPU the current one of this core.
     #[inline]
-    pub fn set_current_vcpu(&self, occupant: Vcpu) {
-        self.occupant.set(Some(occupant));
+    pub fn set_current_vcpu(&self, current: Vcpu) {
+        self.current.set(Some(current));
     }
 
     /// Records that no vCPU's context is in the registers of this core.
     #[inline]
     pub fn clear_current_vcpu(&self) {
-        self.occupant.set(None);
+        self.current.set(None);
     }
 
     /// Whether the context of a vCPU of this VM is in the registers.
@@ -302,9 +302,9 @@ impl Core {
     }
 
     /// Makes this core, which is not on yet, a shared core.
-    pub(crate) fn share(&self, dispatcher: &'static dyn Dispatcher) {
+    pub(crate) fn set_dispatcher(&self, dispatcher: &'static dyn Dispatcher) {
         self.dispatcher.set(Some(dispatcher));
-        self.occupant.set(None);
+        self.current.set(None);
     }
 
     /// Scheduler of this core, if it is a shared core.
@@ -316,7 +316,7 @@ impl Core {
     }
 
     /// Tells the scheduler of this core that the state of a VM's vCPU here changed in memory.
-    pub(crate) fn tell(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
+    pub(crate) fn wake_vcpu(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
         if !vm.is_descheduled() {
             dispatcher.wake(self, vm, WakeReason::StateChanged);
         } else {
@@ -338,7 +338,7 @@ impl Core {
     }
 
     /// Whether guests' interrupts are taken to EL2 on this core.
-    pub(crate) fn is_split(&self) -> bool {
+    pub(crate) fn takes_guest_irqs(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
     }
 

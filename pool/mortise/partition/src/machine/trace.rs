@@ -45,12 +45,12 @@ impl Core {
             self.trace.start(ring, self.cpu as u32, hertz.into());
             let mut name = heapless::String::<16>::new();
             let _ = write!(name, "idle {}", self.cpu);
-            self.trace.name(self.nobody(), &name);
+            self.trace.name(self.idle_subject(), &name);
         }
     }
 
     /// Trace subject of the idle core.
-    const fn nobody(&self) -> u64 {
+    const fn idle_subject(&self) -> u64 {
         self.cpu as u64 + 1
     }
 
@@ -70,9 +70,9 @@ impl Core {
 
     /// Records which vCPU runs on the core from now on, or that the core is idle, if that changes.
     #[inline(always)]
-    pub fn record_run(&self, sitter: Option<(&Vm, usize)>) {
+    pub fn record_run(&self, running: Option<(&Vm, usize)>) {
         if recorded() {
-            let who = sitter.map_or(self.nobody(), |(vm, vcpu)| subject(vm, vcpu));
+            let who = running.map_or(self.idle_subject(), |(vm, vcpu)| subject(vm, vcpu));
             if self.runs.replace(who) != who {
                 self.record(Event::Run, who);
             }

@@ -4,7 +4,7 @@ use super::{
     description::Description,
     fault::FaultReport,
     interrupts::{Interrupts, SPI_ROWS},
-    log_ring::open_ring,
+    log_ring::create_log_ring,
     lost_cores::LostCores,
     options,
     restart::RestartSequence,
@@ -68,9 +68,9 @@ pub struct Vm {
     /// Denied hypercalls and device accesses.
     pub(crate) denied: AtomicU64,
     /// While the VM is held, the vCPUs that are off their cores, one bit each.
-    pub(crate) away: AtomicU32,
+    pub(crate) off_core: AtomicU32,
     /// vCPUs to which some core is to send an IPI, one bit each.
-    pub(crate) owed: AtomicU32,
+    pub(crate) ipis_due: AtomicU32,
     /// Time that suspensions took.
     pub(crate) suspension: Suspension,
     /// Cores that do not return to EL2.
@@ -98,7 +98,7 @@ impl Vm {
     /// constant.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
-        match options::orders_are_given() {
+        match options::has_vm_extensions() {
             true => self.slot,
             false => None,
         }
@@ -153,7 +153,7 @@ impl Vm {
             },
             trap_wait: self.description().wait == core_manifest::WaitPolicy::Trap,
             trap_pmu_and_debug: false,
-            trap_physical_timer: options::cores_are_shared(),
+            trap_physical_timer: options::has_shared_cores(),
         }
     }
 
@@ -216,14 +216,14 @@ impl Vm {
     }
 
     /// Resets the state of a VM slot for a new instance.
-    pub(crate) fn begin_life(&self) {
+    pub(crate) fn reset_for_instance(&self) {
         self.orders.store(0, Ordering::Release);
         self.started.store(false, Ordering::Relaxed);
         self.restart.clear();
-        self.away.store(0, Ordering::Relaxed);
+        self.off_core.store(0, Ordering::Relaxed);
         self.denied.store(0, Ordering::Relaxed);
         *self.fault.lock() = None;
-        *self.log.lock() = open_ring(self.description(), false);
+        *self.log.lock() = create_log_ring(self.description(), false);
     }
 
     /// Whether the vCPUs must stay off their cores. Memory that a faulting access misses then may
@@ -231,23 +231,23 @@ impl Vm {
     #[must_use]
     pub fn is_descheduled(&self) -> bool {
         let orders = self.orders();
-        options::orders_are_given()
+        options::has_vm_extensions()
             && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
     }
 
     /// Whether a running guest must wait and its context is kept.
     pub(crate) fn has_to_wait(&self) -> bool {
         let orders = self.orders();
-        options::orders_are_given()
+        options::has_vm_extensions()
             && orders & (HELD | SUSPENDED) != 0
             && orders & (DISCARDED | ENDING) == 0
     }
 
     /// Records that a vCPU is off its core.
     pub(crate) fn mark_off_core(&self, vcpu: usize, now: u64) {
-        self.away.fetch_or(1 << vcpu, Ordering::AcqRel);
+        self.off_core.fetch_or(1 << vcpu, Ordering::AcqRel);
         if self.orders() & SUSPENDED != 0 {
-            self.suspension.note(vcpu, now);
+            self.suspension.record_stop(vcpu, now);
         }
     }
 

@@ -42,7 +42,7 @@ const ROW: [&str; 8] = [
     " x28={} x29={} x30={}",
 ];
 
-fn say_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]) {
+fn print_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]) {
     let mut digits = [Argument::Digits(0); 4];
     for (digits, value) in digits.iter_mut().zip(values) {
         *digits = Argument::Digits(*value);
@@ -52,12 +52,17 @@ fn say_row(machine: &'static Machine, vm: &Vm, row: &'static str, values: &[u64]
 
 /// Writes the next part of the report of a vCPU with the general registers `x`, if it faulted;
 /// returns whether more follow.
-pub(crate) fn explain(core: &'static Core, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) -> bool {
+pub(crate) fn report_fault(
+    core: &'static Core,
+    vm: &'static Vm,
+    vcpu: usize,
+    x: &[u64; 31],
+) -> bool {
     let mut told = vm.fault.lock();
     let Some(report) = told.as_mut().filter(|report| report.vcpu == vcpu) else {
         return false;
     };
-    let more = go_on(report, core, vm, x);
+    let more = continue_report(report, core, vm, x);
     if !more {
         *told = None;
     }
@@ -65,7 +70,12 @@ pub(crate) fn explain(core: &'static Core, vm: &'static Vm, vcpu: usize, x: &[u6
 }
 
 /// Does the next part of a report, or continues it; returns whether more follow.
-fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u64; 31]) -> bool {
+fn continue_report(
+    report: &mut FaultReport,
+    core: &'static Core,
+    vm: &'static Vm,
+    x: &[u64; 31],
+) -> bool {
     let stop = || core.preemption_pending();
     match report.part {
         DECIDE => match vm.fail(report.vcpu) {
@@ -73,11 +83,11 @@ fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u6
             // The end of the run was decided before.
             None => return false,
         },
-        WITHDRAW => vm.end_in_memory(),
-        CALL => vm.call(report.calls, core.machine),
-        part if part < TEXT => note_registers(report, vm, x, (part - NOTE) * REGISTERS),
+        WITHDRAW => vm.mark_ending(),
+        CALL => vm.kick_cores(report.calls, core.machine),
+        part if part < TEXT => write_registers(report, vm, x, (part - NOTE) * REGISTERS),
         part if part < REASON => {
-            if !note_words(report, vm, part - TEXT, &stop) {
+            if !write_reason(report, vm, part - TEXT, &stop) {
                 return true;
             }
         }
@@ -95,12 +105,12 @@ fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u6
         _ if !flush(core.machine, &stop) || stop() => return true,
         LINE if !report_cause(report, core.machine, vm, &stop) => return true,
         LINE => {}
-        CAUSE => say_registers(report, core.machine, vm),
+        CAUSE => print_registers(report, core.machine, vm),
         // On a shared core the registers are not printed, as that delays others; the status page
         // has them.
         _ if core.dispatcher().is_some() => return false,
         part => match (ROW.get(part - ROWS), x.chunks(4).nth(part - ROWS)) {
-            (Some(row), Some(values)) => say_row(core.machine, vm, row, values),
+            (Some(row), Some(values)) => print_row(core.machine, vm, row, values),
             _ => return false,
         },
     }
@@ -108,7 +118,7 @@ fn go_on(report: &mut FaultReport, core: &'static Core, vm: &'static Vm, x: &[u6
     true
 }
 
-fn note_registers(_report: &FaultReport, vm: &Vm, x: &[u64; 31], first: usize) {
+fn write_registers(_report: &FaultReport, vm: &Vm, x: &[u64; 31], first: usize) {
     for (register, value) in x.iter().enumerate().skip(first).take(REGISTERS) {
         vm.status.set_register(register, *value);
     }
@@ -116,7 +126,7 @@ fn note_registers(_report: &FaultReport, vm: &Vm, x: &[u64; 31], first: usize) {
 
 /// Writes eight bytes of the reason to the status page, some 40 instructions each, unless `stop`
 /// returns true before; returns whether they are written.
-fn note_words(report: &mut FaultReport, vm: &Vm, part: usize, stop: &dyn Fn() -> bool) -> bool {
+fn write_reason(report: &mut FaultReport, vm: &Vm, part: usize, stop: &dyn Fn() -> bool) -> bool {
     let words = Words {
         text: "{}{}{}",
         arguments: &report.fault.arguments(),
@@ -153,7 +163,7 @@ fn report_cause(
     !stopped
 }
 
-fn say_registers(report: &FaultReport, machine: &'static Machine, vm: &Vm) {
+fn print_registers(report: &FaultReport, machine: &'static Machine, vm: &Vm) {
     let FaultRegisters { esr, far, elr, .. } = report.registers;
     let arguments = [esr, far, elr].map(Argument::Hexadecimal);
     machine.report(vm.name(), " esr={} far={} elr={}", &arguments);

@@ -14,7 +14,7 @@ use hw_irqchip_gicv3::{Group, cpu_interface};
 
 /// Initialises this core's redistributor and CPU interface: the doorbell in Group 0 at the highest
 /// priority, all else in Group 1 and disabled.
-pub(crate) fn settle(core: &'static Core) {
+pub(crate) fn init_core(core: &'static Core) {
     let board = &core.machine.board;
     if let Some(chip) = registry::irqchip() {
         if let Err(why) = chip.init_core(&board.gic(), core.cpu) {
@@ -31,7 +31,7 @@ pub(crate) fn settle(core: &'static Core) {
     private.set_group(board.doorbell, Group::Zero);
     private.set_priority(board.doorbell, 0);
     private.enable(board.doorbell);
-    let split = core.is_split();
+    let split = core.takes_guest_irqs();
     cpu_interface::initialise(if split {
         cpu_interface::EndMode::DropPriority
     } else {

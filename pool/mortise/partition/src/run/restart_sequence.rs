@@ -3,9 +3,9 @@
 //! ```text
 //!        ┌─► off, stopped
 //! end ───┤
-//!        └─► renew ─► forget ─► load ─► the next run
-//!                               ▲
-//!                         first ┘
+//!        └─► reset ─► clean ─► load ─► the next run
+//!                              ▲
+//!                        first ┘
 //! ```
 //!
 //! Megabytes are copied when a run starts, and at a restart all memory of the VM is cleaned from the
@@ -18,11 +18,11 @@
 //! core when it starts; the caches of other VMs' cores are not affected.
 
 use crate::{
-    console::log_drain::conclude,
-    gic::vm_interrupts::{MERGE, VmInterrupts},
+    console::log_drain::flush_log,
+    gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
     machine::{
         Core, Machine, Vm, colouring,
-        log_ring::open_ring,
+        log_ring::create_log_ring,
         restart::{NOTE, Stage},
         resumable::Step,
         vm::ENDING,
@@ -43,50 +43,50 @@ use mortise_vdev_pl011::Pl011;
 pub(crate) const CHUNK: u64 = 64;
 
 /// Does one step of the end of a run.
-fn end_by(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stage {
+fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stage {
     let machine = core.machine;
     let more = match part.stage {
         // Before the end is reported.
-        0 => !conclude(machine, vm, &|| core.preemption_pending()),
+        0 => !flush_log(machine, vm, &|| core.preemption_pending()),
         1 => {
-            let part = part.resume_at(silence(vm, machine, part.number));
+            let part = part.resume_at(reset_spis(vm, machine, part.number));
             return Stage::End { end, part };
         }
         2 => machine.vm_stopped(vm, part.number),
         NOTE => {
-            note_end_by(vm, end);
+            record_end(vm, end);
             false
         }
         4 => {
             let wanted = core.preemption_pending();
             if !wanted {
-                say_end_by(vm, end, machine);
+                report_end(vm, end, machine);
             }
             wanted
         }
-        _ => return conclude_by(machine, vm, end),
+        _ => return conclude_end(machine, vm, end),
     };
     let part = part.next(more);
     Stage::End { end, part }
 }
 
 /// Concludes the end of a run, unless another end was decided meanwhile.
-fn conclude_by(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
-    let again = begins_again(vm, end);
+fn conclude_end(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
+    let again = restarts(vm, end);
     let mut power = vm.power.lock();
     match power.finish_run(end, again) {
-        Ok(()) if again => Stage::Renew,
+        Ok(()) if again => Stage::Reset,
         Ok(()) => {
             // Under the lock: a manager that starts the VM again counts it anew.
-            vm.note_end(machine);
+            vm.count_ended(machine);
             Stage::Idle
         }
-        Err(end) => Stage::end_instead(end),
+        Err(end) => Stage::end_before_start(end),
     }
 }
 
 /// Cleans one piece of a VM's memory from the caches.
-fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
+fn clean(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
     let Some(memory) = vm.description().memory().nth(part) else {
         return Stage::LOAD;
     };
@@ -96,8 +96,8 @@ fn forget(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
     // no vCPU runs.
     let done = done + unsafe { transfer.clean(piece, 0) };
     match done < memory.physical.size() {
-        true => Stage::Forget { part, done },
-        false => Stage::Forget {
+        true => Stage::Clean { part, done },
+        false => Stage::Clean {
             part: part + 1,
             done: 0,
         },
@@ -112,10 +112,10 @@ fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
             entry: description.entry,
             argument: description.argument,
         });
-        return begun.map_or_else(Stage::end_instead, |()| Stage::Idle);
+        return begun.map_or_else(Stage::end_before_start, |()| Stage::Idle);
     };
-    let source = whole_chunks(found.source);
-    let (place, size) = colouring::piece(whole_chunks(found.destination), done);
+    let source = round_to_chunks(found.source);
+    let (place, size) = colouring::piece(round_to_chunks(found.destination), done);
     let piece = PhysicalRange::new(source.start() + done, size).unwrap_or(source);
     // SAFETY: the windows are those of the executing core; no vCPU of the VM runs; the payload is
     // in the system image, which is never written; and the parser of the manifest has checked that
@@ -131,7 +131,7 @@ fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
 }
 
 /// A range, extended to whole chunks.
-fn whole_chunks(range: PhysicalRange) -> PhysicalRange {
+fn round_to_chunks(range: PhysicalRange) -> PhysicalRange {
     let size = range.size().next_multiple_of(CHUNK);
     PhysicalRange::new(range.start(), size).unwrap_or(range)
 }
@@ -150,16 +150,16 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
         *stage = match *stage {
             Stage::Idle => return true,
             Stage::First => {
-                open_log(vm);
+                create_log(vm);
                 vm.set_state(State::Starting);
                 Stage::LOAD
             }
-            Stage::End { end, part } => end_by(core, vm, end, part),
-            Stage::Renew => {
-                renew(vm);
-                Stage::FORGET
+            Stage::End { end, part } => end_step(core, vm, end, part),
+            Stage::Reset => {
+                reset_devices(vm);
+                Stage::CLEAN
             }
-            Stage::Forget { part, done } => forget(vm, transfer, part, done),
+            Stage::Clean { part, done } => clean(vm, transfer, part, done),
             Stage::Load { payload, done } => load(vm, transfer, payload, done),
         };
         if is_interrupt_pending() {
@@ -169,23 +169,23 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
 }
 
 /// Resets the virtual devices for a start from the payload, after all output is on the console.
-pub(crate) fn renew(vm: &Vm) {
+pub(crate) fn reset_devices(vm: &Vm) {
     vm.stage2.restore();
     vm.orders.fetch_and(!ENDING, Ordering::AcqRel);
     if vm.has_serial() {
         *vm.serial.lock() = Pl011::new();
     }
-    open_log(vm);
+    create_log(vm);
 }
 
 /// Creates the log ring, on a core of the VM.
-pub(crate) fn open_log(vm: &Vm) {
-    *vm.log.lock() = open_ring(vm.description(), vm.kick);
+pub(crate) fn create_log(vm: &Vm) {
+    *vm.log.lock() = create_log_ring(vm.description(), vm.kick);
 }
 
 /// Resets the VM's SPIs while no vCPU runs, from `part` until an interrupt is pending; returns the
 /// next part, if any.
-pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -> Option<usize> {
+pub(crate) fn reset_spis(vm: &'static Vm, machine: &'static Machine, part: usize) -> Option<usize> {
     if let Some(gic) = vm.interrupts.shared() {
         let core = Core::current();
         let mut physical = VmInterrupts { machine, vm };
@@ -199,7 +199,7 @@ pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -
     } else if let Some(gic) = vm.interrupts.direct() {
         // All of it is in banks, at the same offsets on a GICv2.
         let distributor = machine.board.distributor();
-        let _guard = MERGE.lock();
+        let _guard = MERGE_LOCK.lock();
         gic.shared().for_each(|intid| distributor.reset(intid));
     }
     vm.route(machine);
@@ -207,14 +207,14 @@ pub(crate) fn silence(vm: &'static Vm, machine: &'static Machine, part: usize) -
 }
 
 /// Whether another run follows an end: the payload must be pristine.
-fn begins_again(vm: &Vm, end: RunEnd) -> bool {
+fn restarts(vm: &Vm, end: RunEnd) -> bool {
     end == RunEnd::Restart && !vm.is_slot() && !vm.description().payloads.is_empty()
 }
 
 /// Records the VM's state after its run.
-fn note_end_by(vm: &Vm, end: RunEnd) {
+fn record_end(vm: &Vm, end: RunEnd) {
     match end {
-        RunEnd::Restart if begins_again(vm, end) => {
+        RunEnd::Restart if restarts(vm, end) => {
             vm.status.count_restart();
             vm.set_state(State::Restarting);
         }
@@ -225,10 +225,10 @@ fn note_end_by(vm: &Vm, end: RunEnd) {
 }
 
 /// Reports the end on the console.
-fn say_end_by(vm: &Vm, end: RunEnd, machine: &'static Machine) {
+fn report_end(vm: &Vm, end: RunEnd, machine: &'static Machine) {
     let say = |text, arguments: &[Argument]| machine.report(vm.name(), text, arguments);
     match (end, vm.description().on_fault) {
-        (RunEnd::Restart, _) if begins_again(vm, end) => {
+        (RunEnd::Restart, _) if restarts(vm, end) => {
             let count = Argument::Decimal(vm.summary().restarts().into());
             say(" restarts ({})", &[count]);
         }

@@ -1,8 +1,8 @@
 //! Filling and emptying of a VM slot, in bounded steps.
 
-use super::restart_sequence::silence;
+use super::restart_sequence::reset_spis;
 use crate::{
-    console::log_drain::conclude,
+    console::log_drain::flush_log,
     machine::{Core, Machine, Vm, resumable::Step},
 };
 use core::sync::atomic::Ordering;
@@ -31,9 +31,9 @@ impl SlotLifecycle for Vm {
                 false
             }
             // The previous instance may have left interrupts enabled or pending.
-            1 => return Some(part.resume_at(silence(self, machine, part.number))),
+            1 => return Some(part.resume_at(reset_spis(self, machine, part.number))),
             2 => {
-                self.begin_life();
+                self.reset_for_instance();
                 false
             }
             _ => {
@@ -49,7 +49,7 @@ impl SlotLifecycle for Vm {
         let slot = self.slot()?;
         let more = match part.stage {
             0 => {
-                let more = !conclude(machine, self, &|| Core::current().preemption_pending());
+                let more = !flush_log(machine, self, &|| Core::current().preemption_pending());
                 if !more {
                     *self.log.lock() = None;
                 }
@@ -64,7 +64,7 @@ impl SlotLifecycle for Vm {
             }
             2 => self.alive.load(Ordering::Acquire) && machine.vm_stopped(self, part.number),
             _ => {
-                self.note_end(machine);
+                self.count_ended(machine);
                 return None;
             }
         };

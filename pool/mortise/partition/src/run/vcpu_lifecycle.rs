@@ -3,7 +3,7 @@
 //! Both are [resumable operations](crate::machine::resumable), so that the guests of a shared core
 //! are not delayed.
 
-use super::{fault_report::explain, restart_sequence::advance};
+use super::{fault_report::report_fault, restart_sequence::advance};
 use crate::{
     gic::{
         list_registers::{open_virtual_interface, reset_virtual_interface},
@@ -144,7 +144,7 @@ impl VcpuLifecycle for Core {
         part: Step,
     ) -> Option<Step> {
         let more = match part.stage {
-            0 => explain(self, vm, vcpu, x),
+            0 => report_fault(self, vm, vcpu, x),
             // SAFETY: the vCPU has stopped, so that EL1 holds no state of a guest that is still
             // needed.
             1 => unsafe { mortise_vcpu::reset(0, part.number) },
@@ -152,13 +152,13 @@ impl VcpuLifecycle for Core {
             3 => {
                 // No state of the vCPU is left on this core: from now on others may rely on its
                 // stop.
-                let number = vm.rests(self.machine, vcpu).bits() as usize;
+                let number = vm.record_stop(self.machine, vcpu).bits() as usize;
                 let stage = part.stage + 1;
                 return (number != 0).then_some(Step { stage, number });
             }
             _ => {
                 let calls = VcpuSet::from_bits(part.number as u32);
-                vm.call(calls, self.machine);
+                vm.kick_cores(calls, self.machine);
                 return None;
             }
         };
@@ -166,7 +166,7 @@ impl VcpuLifecycle for Core {
     }
 
     fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize) {
-        rest_off_core(self, vm, vcpu);
+        wait_off_core(self, vm, vcpu);
     }
 
     fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
@@ -214,15 +214,15 @@ pub(crate) fn reset_interrupts(
 }
 
 /// Waits for an interrupt; the vCPU is recorded as off its core if it must be.
-pub(crate) fn rest_off_core(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+pub(crate) fn wait_off_core(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if vm.is_descheduled() {
         vm.mark_off_core(vcpu, core.clock().ticks());
     }
-    rest(core);
+    wait(core);
 }
 
 /// Waits for an interrupt, and takes what is pending.
-pub(crate) fn rest(core: &'static Core) {
+pub(crate) fn wait(core: &'static Core) {
     core.record_run(None);
     cpu::wait_for_interrupt();
     serve_pending(core);

@@ -12,8 +12,8 @@
 //! vCPU that is off still takes Mortise's own interrupts, so that the console continues.
 
 use super::{
-    init::settle,
-    vcpu_lifecycle::{ParkedAction, VcpuLifecycle, reset_interrupts, rest, rest_off_core},
+    init::init_core,
+    vcpu_lifecycle::{ParkedAction, VcpuLifecycle, reset_interrupts, wait, wait_off_core},
     virtual_time::{StoppedTimer, set_counter},
 };
 use crate::{
@@ -45,9 +45,9 @@ pub(crate) static CONSTANT_REPLIES: [ConstantReply; 3] = [
 pub(crate) fn run(core: &'static Core) -> ! {
     install_shared_vectors(core);
     core.start_trace();
-    settle(core);
+    init_core(core);
     if let Some(dispatcher) = core.dispatcher() {
-        hold_all(core);
+        apply_shared_traps(core);
         wake_pending_vms(core);
         dispatcher.begin(core)
     }
@@ -57,7 +57,7 @@ pub(crate) fn run(core: &'static Core) -> ! {
             run_core_task(core, core_task);
         }
         loop {
-            rest(core);
+            wait(core);
         }
     };
     // SAFETY: stage 2 is never freed, and no other VM has this VMID.
@@ -103,7 +103,7 @@ fn enable_fast_paths(core: &Core, vm: &'static Vm, vcpu: usize) {
 }
 
 /// Sets the traps of a shared core, which are the same for all its vCPUs.
-fn hold_all(core: &Core) {
+fn apply_shared_traps(core: &Core) {
     let traps = Traps {
         interrupts: InterruptMode::Shared,
         trap_wait: true,
@@ -121,7 +121,7 @@ fn hold_all(core: &Core) {
 fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
     loop {
         if vm.hold_requested() {
-            rest_off_core(core, vm, vcpu);
+            wait_off_core(core, vm, vcpu);
             continue;
         }
         match core.service_parked_vcpu(vm, vcpu) {
@@ -138,7 +138,7 @@ fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
                 cpu::relax();
                 serve_pending(core);
             }
-            ParkedAction::Idle => rest_off_core(core, vm, vcpu),
+            ParkedAction::Idle => wait_off_core(core, vm, vcpu),
         }
     }
 }
@@ -147,7 +147,7 @@ fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
 fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     loop {
         vm.mark_off_core(vcpu, core.clock().ticks());
-        rest(core);
+        wait(core);
         if !vm.has_to_wait() {
             return;
         }
@@ -156,7 +156,7 @@ fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 
 /// Blocks a guest that waits until an interrupt is pending. The core does not wake for what is
 /// pending in a list register already.
-pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+pub(crate) fn block(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Some(dispatcher) = core.dispatcher() {
         if !is_interrupt_listed(core) {
             dispatcher.wait(core);
@@ -164,11 +164,11 @@ pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
         return;
     }
     if let Some(chip) = registry::irqchip() {
-        return core.sleep_by(chip);
+        return core.wait_by(chip);
     }
     refresh(core, vm, vcpu);
     if !vm.is_shared() {
-        return unclaimed(vm, cpu::wait_for_interrupt);
+        return with_doorbell_deliverable(vm, cpu::wait_for_interrupt);
     }
     // The vectors may have listed the timer's interrupt without a record.
     core.listed.set(core.listed.get().with_lr(0, true));
@@ -179,7 +179,7 @@ pub(crate) fn idle(core: &'static Core, vm: &'static Vm, vcpu: usize) {
 
 /// Ends an exit: returns when the guest continues at its next instruction or, if its run ends, at a
 /// new start.
-pub(crate) fn leave(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+pub(crate) fn finish_exit(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     if !vm.may_run() {
         apply_orders(core, vm, vcpu, frame);
     }
@@ -191,19 +191,19 @@ pub(crate) fn leave(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &m
 pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     if vm.has_to_wait() {
         let timer = StoppedTimer::stop();
-        unclaimed(vm, || wait_while_held(core, vm, vcpu));
-        timer.go_on(vm);
+        with_doorbell_deliverable(vm, || wait_while_held(core, vm, vcpu));
+        timer.resume(vm);
     }
     // Not by `may_run`: a hold that is requested just now pends the doorbell, which is taken later.
     if vm.orders() & (DISCARDED | ENDING) != 0 {
-        start_anew(core, vm, vcpu, frame);
+        restart_vcpu(core, vm, vcpu, frame);
     } else {
         refresh(core, vm, vcpu);
     }
 }
 
 /// Waits until this vCPU is started again, then lets the guest continue there.
-pub(crate) fn start_anew(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+pub(crate) fn restart_vcpu(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     core.check_stop(vm, vcpu);
     run_to_completion(|part| core.stop_vcpu(vm, vcpu, &frame.x, part));
     let start = wait_for_start(core, vm, vcpu);
@@ -214,7 +214,7 @@ pub(crate) fn start_anew(core: &'static Core, vm: &'static Vm, vcpu: usize, fram
 
 /// Calls `wait` with the doorbell deliverable, whatever priority the guest with direct interrupts
 /// has made active.
-fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
+fn with_doorbell_deliverable(vm: &Vm, wait: impl FnOnce()) {
     if vm.is_shared() || registry::irqchip().is_some() {
         return wait();
     }
@@ -228,5 +228,5 @@ fn unclaimed(vm: &Vm, wait: impl FnOnce()) {
 /// Runs a core task to its end, after which the machine may be powered off.
 pub(crate) fn run_core_task(core: &'static Core, core_task: &dyn CoreTask) {
     core_task.run(core);
-    core.machine.end_one();
+    core.machine.count_end();
 }

@@ -1,6 +1,6 @@
 //! Virtual timer and counter of a stopped vCPU.
 
-use crate::machine::{Vm, options::orders_are_given};
+use crate::machine::{Vm, options::has_vm_extensions};
 use core::sync::atomic::Ordering;
 use hw_arch::registers::{cntv_ctl_el0, cntvoff_el2};
 
@@ -16,7 +16,7 @@ impl StoppedTimer {
     }
 
     /// Restarts the timer, with the VM's virtual counter.
-    pub(crate) fn go_on(self, vm: &Vm) {
+    pub(crate) fn resume(self, vm: &Vm) {
         set_counter(vm);
         cntv_ctl_el0::write(self.0);
     }
@@ -24,7 +24,7 @@ impl StoppedTimer {
 
 /// Sets the virtual counter of a core with a pinned vCPU.
 pub(crate) fn set_counter(vm: &Vm) {
-    let lost = match orders_are_given() {
+    let lost = match has_vm_extensions() {
         true => vm.suspension.lost.load(Ordering::Acquire),
         false => 0,
     };

@@ -2,7 +2,7 @@
 
 use crate::{
     console,
-    gic::vm_interrupts::{MERGE, VmInterrupts},
+    gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
     machine::{
         Board, Core, Vm,
         interface::{DeviceResponse, Irqchip, OwnedInterrupts},
@@ -45,7 +45,7 @@ pub(crate) fn access(
             Some(value) => value,
             None => return Ok(Outcome::Again),
         }
-    } else if vm.has_serial() && inside(address, board.uart_base, board.uart_size) {
+    } else if vm.has_serial() && contains(address, board.uart_base, board.uart_size) {
         match console::pl011::access(core, vm, address - board.uart_base, stored) {
             Some(value) => value,
             None => return Ok(Outcome::Again),
@@ -86,17 +86,17 @@ fn registered(
     devices.find_map(|device| device.access(core, vm, ipa, access, stored))
 }
 
-const fn inside(address: usize, base: usize, size: usize) -> bool {
+const fn contains(address: usize, base: usize, size: usize) -> bool {
     address >= base && address - base < size
 }
 
 /// Frame of the interrupt controller at a guest's address: the redistributors are those of the VM's
 /// own vCPUs, one after the other.
 fn gic_frame(board: &Board, vm: &Vm, address: usize) -> Option<(GicFrame, usize)> {
-    if inside(address, board.gicd_base, FRAME_SIZE) {
+    if contains(address, board.gicd_base, FRAME_SIZE) {
         Some((GicFrame::Distributor, address - board.gicd_base))
     } else if registry::irqchip().is_none()
-        && inside(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE)
+        && contains(address, board.gicr_base, vm.vcpus() * 2 * FRAME_SIZE)
     {
         Some(GicFrame::in_redistributors(address - board.gicr_base))
     } else {
@@ -172,7 +172,7 @@ fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decisi
             mask,
             value,
         } => {
-            let _guard = MERGE.lock();
+            let _guard = MERGE_LOCK.lock();
             let old = load(board, register);
             store(
                 board,

@@ -5,7 +5,7 @@ use crate::{
     gic::vm_interrupts::VmInterrupts,
     irq::{CoreInterrupts, deliver, doorbell::doorbell, posted::INTERRUPT},
     machine::{Core, Vm, fault::Fault, registry},
-    run::vcpu_run::{apply_orders, idle, leave},
+    run::vcpu_run::{apply_orders, block, finish_exit},
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
@@ -23,7 +23,7 @@ pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
         Some(dispatcher) => dispatcher.exit(cause, core),
         None => {
             core.check_exit(cause);
-            alone(core, frame, cause)
+            exit_slow(core, frame, cause)
         }
     }
 }
@@ -34,22 +34,22 @@ pub fn exit_pinned(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
     core.check_exit(cause);
     match (cause, core.current_vcpu()) {
-        (Cause::Hypercall, _) => call_alone(core, frame),
+        (Cause::Hypercall, _) => exit_hypercall(core, frame),
         (Cause::Synchronous, Some((vm, vcpu))) if fast_exits::exit(core, vm, vcpu, frame) => {
             core.check_entry();
             &core.resident.frame
         }
-        _ => alone(core, frame, cause),
+        _ => exit_slow(core, frame, cause),
     }
 }
 
 /// Handles a hypercall of a pinned vCPU; a separate function, as the registers it saves would make
 /// the other exits longer.
 #[inline(never)]
-fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
+fn exit_hypercall(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
     if !fast_exits::call(core, frame) {
         // Without the registers that the other exits save.
-        through(core, frame, Cause::Hypercall, |vm, vcpu, frame| {
+        handle_and_enter(core, frame, Cause::Hypercall, |vm, vcpu, frame| {
             if !vm.is_ending() {
                 hypercall(core, vm, vcpu, frame);
             }
@@ -61,15 +61,15 @@ fn call_alone(core: &'static Core, frame: &mut Frame) -> &'static FrameCell {
 
 /// The slow path of a pinned vCPU.
 #[inline(never)]
-fn alone(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
-    through(core, frame, cause, |vm, vcpu, frame| {
+fn exit_slow(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
+    handle_and_enter(core, frame, cause, |vm, vcpu, frame| {
         handle(core, vm, vcpu, frame, cause);
     })
 }
 
 /// Calls `action` for the current guest and enters it, as a return to the vectors takes longer.
 #[inline(always)]
-fn through(
+fn handle_and_enter(
     core: &'static Core,
     frame: &mut Frame,
     cause: Cause,
@@ -78,7 +78,7 @@ fn through(
     if let Some((vm, vcpu)) = core.current_vcpu() {
         core.record_exit(cause);
         action(vm, vcpu, frame);
-        leave(core, vm, vcpu, frame);
+        finish_exit(core, vm, vcpu, frame);
         core.record_return();
         core.check_entry();
     }
@@ -120,7 +120,7 @@ pub(crate) fn handle(
         },
         Cause::SError => {
             vm.status.count_exit(vcpu, ExitKind::Other);
-            vm.stop_for(vcpu, Fault::SYSTEM_ERROR);
+            vm.record_fault(vcpu, Fault::SYSTEM_ERROR);
         }
         Cause::Hypercall => hypercall(core, vm, vcpu, frame),
         Cause::Synchronous => synchronous(core, vm, vcpu, frame),
@@ -149,7 +149,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         Exit::Wait => {
             count(ExitKind::Wait);
             skip_instruction();
-            idle(core, vm, vcpu);
+            block(core, vm, vcpu);
         }
         Exit::SystemRegister(access) => {
             count(ExitKind::SystemRegister);
@@ -172,7 +172,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     write: access.map(|access| access.write),
                     at: ipa,
                 };
-                vm.stop_for(vcpu, fault);
+                vm.record_fault(vcpu, fault);
             }
         }
         Exit::InstructionAbort { ipa } => {
@@ -183,7 +183,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                     write: None,
                     at: ipa,
                 };
-                vm.stop_for(vcpu, fault);
+                vm.record_fault(vcpu, fault);
             }
         }
         Exit::FloatingPoint => {

@@ -3,7 +3,7 @@
 use crate::{
     console::log_drain::drain_ring,
     machine::{Core, Vm, registry},
-    run::vcpu_run::start_anew,
+    run::vcpu_run::restart_vcpu,
 };
 use core::cell::Cell;
 use core_trace::Event;
@@ -58,7 +58,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
         }
         Outcome::VcpuOff => match core.dispatcher() {
             Some(dispatcher) => dispatcher.stop(core),
-            None => start_anew(core, vm, vcpu, frame),
+            None => restart_vcpu(core, vm, vcpu, frame),
         },
         Outcome::SystemOff => vm.end(vcpu, RunEnd::Off, core.machine),
         Outcome::SystemReset => vm.end(vcpu, RunEnd::Restart, core.machine),
@@ -80,7 +80,7 @@ struct Vcpu {
 
 impl Vcpu {
     /// Whether an interrupt is pending. The result of the call is discarded then.
-    fn is_late(&self) -> bool {
+    fn is_interrupted(&self) -> bool {
         let late = self.core.preemption_pending();
         if late {
             self.again.set(true);
@@ -95,7 +95,7 @@ impl Caller for Vcpu {
     }
 
     fn vcpu_with_affinity(&self, affinity: u64) -> Option<usize> {
-        if self.is_late() {
+        if self.is_interrupted() {
             return None;
         }
         // vCPU i has the affinity 0.0.0.i (`mortise_vcpu::Traps::apply`).
@@ -116,11 +116,11 @@ impl Caller for Vcpu {
     }
 
     fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
-        if self.is_late() {
+        if self.is_interrupted() {
             return Ok(());
         }
         let calls = self.vm.power.lock().request_on(vcpu, start)?;
-        self.vm.call(calls, self.core.machine);
+        self.vm.kick_cores(calls, self.core.machine);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vectors_answer_as_the_groups_do() {
+    fn constant_replies_equal_those_of_the_groups() {
         let (end, answers) = CONSTANT_REPLIES.split_last().unwrap();
         assert_eq!(*end, ConstantReply::END);
         for answer in answers {
