@@ -98,7 +98,7 @@ def tenon(full, tmp_path_factory):
 
 
 def cases(folder, script, last, patience=240):
-    """Options of a run in which Linux, with the files in `root`, runs a script until a line appears.
+    """Options of a run in which Linux, with the files in `root`, runs a script until a line.
 
     Linux has booted before, so that the script has no time-out of its own.
     """

@@ -1,4 +1,4 @@
-"""Disks in memory: an unmodified Linux has some, another driver attacks its own, beside a loop."""
+"""Virtual disks in memory: an unmodified Linux, and a hostile driver, beside a control loop."""
 
 import subprocess
 
@@ -24,9 +24,9 @@ SHARED = described(
     ),
     mode="dynamic",
 )
-"""The loop; whoever attacks has its core when it does not want it."""
+"""The control loop; the attacker runs on its core while the loop is idle."""
 
-# What is read back comes from the disk: nothing of it is in memory any more.
+# The data is read back from the disk: the page cache is empty.
 USE = """\
 timeout 200
 expect tenon-ready
@@ -45,7 +45,7 @@ expect not permitted
 
 
 def compile_guest(folder):
-    """The attacking guest, as `disk.elf`."""
+    """The hostile guest, as `disk.elf`."""
     command = [
         *("aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Wextra", "-Werror", "-ffreestanding"),
         *("-nostdlib", "-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie"),
@@ -99,6 +99,6 @@ def test_no_request_keeps_the_core_from_a_loop_for_long(tmp_path):
     (task,) = result.periodic
     assert task.released == task.completed > 190 and task.duplicates == 0
     assert len(found) > 10_000
-    # Data at odd addresses took 740 in one section, a verdict with its entry in the used ring 358,
-    # the configuration 284.
+    # Longest sections before changes: 740 for unaligned data, 358 for a status with its entry in
+    # the used ring, 284 for the configuration.
     assert max(found) <= 150

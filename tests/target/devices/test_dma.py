@@ -1,4 +1,4 @@
-"""Cards of an unmodified Linux behind an SMMUv3: they reach its memory, and nobody else's."""
+"""PCI cards of an unmodified Linux behind an SMMUv3 reach its memory and no other."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT, assert_well
 
 MORTISE, MOTOR, SMMU = 0x4020_0000, 0x7008_0000, 0x0905_0000
-"""Code of the hypervisor's, and of the neighbour's; registers."""
+"""Addresses of code of the hypervisor and of the neighbour, and of registers."""
 
 CARDS = f"""\
 timeout 150
@@ -42,7 +42,7 @@ def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
     )
     assert_well(outcome)
     said = outcome.said("linux")
-    # The card is one that does reach what it may: before the restart and after it.
+    # The card does reach Linux's memory, before and after the restart.
     assert said.count("dma: own memory is reached") == 2
     for aim in (MORTISE, MOTOR, SMMU):
         assert f"dma: {aim:#x} is not read" in said
@@ -54,13 +54,13 @@ def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
     assert {address & ~0xFFF for address in aims} <= {MORTISE, MOTOR, SMMU}, told
     assert told[0][:2] == ("read from", f"{MORTISE:#x}")
     assert [count for *_, count in told] == sorted({c for *_, c in told}, key=int)
-    # Linux itself, which would turn the SMMU off, finds nothing there and ends.
+    # An access by Linux itself to the SMMU faults, and the VM ends.
     assert f"linux stopped: data abort at {SMMU + 0x20:#x} (write)" in outcome.stderr
-    # Disk and network were silent before Linux began again, which turns them on anew.
+    # Disk and network were disabled before Linux restarted, which enables them again.
     assert sum("enabling device (0000 -> 0002)" in line for line in said) == 2
     assert any("1 packets received" in line for line in said), said[-12:]
     assert not [line for line in said if line.startswith("/proc/device-tree/")]
-    # The neighbour, over whose code the card was to write.
+    # The neighbour, whose code was a target of the card's writes.
     assert "fault" not in outcome.vm("motor") and outcome.vm("motor")["state"] == "running"
     assert outcome.task["completed"] == outcome.task["released"] > 100
     assert outcome.vm("linux")["restarts"] == 1

@@ -1,4 +1,4 @@
-"""Partitions of one disk: Linux keeps what it writes, a hostile driver has its own, and no more."""
+"""Partitions of a disk: Linux's data persists, and a hostile driver reaches its partition only."""
 
 import hashlib
 import struct
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def the_system(name, mode):
-    """Linux and a hostile guest with parts of one disk, beside the motor."""
+    """Linux and a hostile guest with partitions of one disk, beside the motor."""
     return described(
         name,
         motor(CONTROL, cpus=[1]),
@@ -31,8 +31,8 @@ def the_system(name, mode):
     )
 
 
-# Linux's part is from 2 MiB to 6 MiB, and Linux fills all but its last 4 KiB. Another Linux, behind
-# a reboot of the VM, finds it.
+# Linux's partition is from 2 MiB to 6 MiB, and Linux fills all but its last 4 KiB. After a reboot
+# of the VM, Linux finds the data.
 USE = """\
 timeout 240
 expect tenon-ready
@@ -62,7 +62,7 @@ def digest(content):
 
 
 def content():
-    """A disk whose every sector says which it is, with a table of partitions."""
+    """A disk with a partition table, each sector of which contains its number."""
     sectors = b"".join(f"sector {at:<505}".encode() for at in range(12 * MIB // 512))
     table = b"".join(
         struct.pack("<4xB3xII", 0x83, first * MIB // 512, size * MIB // 512)
@@ -110,7 +110,7 @@ def test_what_is_written_to_a_partition_stays_there_and_nowhere_else(tenon, tmp_
     assert int(attempts.split()[1].rstrip(",")) > 200
     assert races.startswith("races: 3000 rounds")
 
-    # On the disk itself nothing outside of both is other than before.
+    # The disk is unchanged outside of both partitions.
     after = file.read_bytes()
     assert after[own][: 1023 * 4096] == b"M" * (1023 * 4096)
     theirs = slice(8 * MIB, 10 * MIB)

@@ -1,4 +1,4 @@
-"""Mortise on a GICv2: VMs have the CPU interfaces of their cores, and no more of it."""
+"""Mortise on a GICv2: VMs reach the CPU interfaces of their cores and no other part."""
 
 from conftest import assert_well
 
@@ -12,7 +12,7 @@ expect tenon-ready cpus=3
 
 
 def test_linux_on_three_cores_and_the_motor_have_their_interrupts(tenon, tmp_path):
-    """Linux boots again, with its other cores parked meanwhile."""
+    """A reboot of Linux, during which its other cores are parked."""
     script = tmp_path / "reboot"
     script.write_text(REBOOT)
     outcome = tenon(

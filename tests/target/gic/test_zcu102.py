@@ -1,4 +1,4 @@
-"""The ZCU102 as QEMU has it: RAM from address zero on, a GIC-400, a Cadence serial port."""
+"""QEMU's ZCU102: RAM at address zero, a GIC-400, a Cadence UART."""
 
 import pytest
 from conftest import ROOT, assert_well, until
@@ -39,7 +39,7 @@ def test_tenon_has_the_board_to_itself(tenon, bare):
 
 
 def test_linux_and_the_motor_run_side_by_side_and_linux_is_typed_to(tenon, tmp_path):
-    """What is typed comes by the real port's interrupt and the virtual port's registers."""
+    """Input arrives by the physical UART's interrupt and the virtual UART's registers."""
     script = tmp_path / "typed"
     script.write_text(TYPED)
     outcome = tenon(
@@ -70,7 +70,7 @@ send answered
 
 @pytest.mark.timeout(600)
 def test_linux_has_the_second_serial_port_for_itself(tenon, tmp_path):
-    """Its own driver drives it, both ways; what looks like another VM's line there is its own."""
+    """Linux's driver sends and receives on the second UART; a forged line there is Linux's own."""
     text = (ROOT / "tests/systems/motor-zcu102" / "system.toml").read_text()
     (tmp_path / "system.toml").write_text(text + 'devices = ["uart1"]\n')
     (tmp_path / "answers").write_text(ANSWERS)

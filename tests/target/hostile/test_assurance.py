@@ -1,4 +1,4 @@
-"""What a periodic task notices of VMs that do their worst beside it: nothing."""
+"""A periodic task is not affected by VMs with random exits, storms and restarts beside it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tenonos import bench
 
 @pytest.fixture(scope="module")
 def rows():
-    # What the motor notices, or an interrupt that is lost, is a `WorkError`.
+    # An effect on the motor, or a lost interrupt, is a `WorkError`.
     return bench.run(bench.choose(["assurance"]))
 
 
@@ -29,7 +29,7 @@ def test_a_hundred_thousand_random_exits_leave_the_neighbour_as_it_is(rows):
 def test_a_storm_loses_no_interrupt(rows):
     storms = of(rows, "storm_interrupts")
     assert min(row.median for row in storms.values()) >= 30_000
-    # Ten of fifteen wait for a list register: maintenance interrupts tell when there is one.
+    # Ten of fifteen interrupts wait for a list register: maintenance interrupts signal a free one.
     assert storms["shared"].options["irq"] > 2_000 and storms["direct"].options["irq"] == 0
     assert all(row.options["restarts"] is None for row in storms.values())
 
@@ -39,9 +39,9 @@ def test_a_vm_killed_at_random_moments_begins_anew(rows):
     kills = of(rows, "kills")
     assert kills.keys() == {"shared", "direct"}
     for row in kills.values():
-        # It ends by itself too.
+        # It also stops by itself.
         assert 50 <= row.median <= row.options["restarts"]
-        # Lives in which it did what it is there for.
+        # Lives with random exits.
         assert row.options["hypercall"] > 1_000 and row.options["releases"] > 30
 
 
@@ -54,5 +54,6 @@ def test_the_path_to_the_task_is_the_same_beside_each_of_them(rows):
         for irq in ("shared", "direct")
     ]
     assert {(row.min, row.max) for row in beside} == {(alone.min, alone.max)}
-    # The emulator lets a busy core go on: several releases that became due have one interrupt.
+    # The emulator does not interrupt a busy core at once, so several due releases share an
+    # interrupt.
     assert alone.samples > 400 and min(row.samples for row in beside) >= 3

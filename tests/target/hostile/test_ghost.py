@@ -1,4 +1,4 @@
-"""A Mortise that checks itself against its ghost state on each exit of a random guest."""
+"""A Mortise that checks its ghost state at each exit of the fuzzer."""
 
 from dataclasses import replace
 
@@ -10,19 +10,19 @@ from tenonos.run import RunOptions, Session, Target
 from tenonos.run.symbols import address
 
 EXITS = 20_000
-"""In the random guest, in each case."""
+"""Number of exits of the fuzzer in each case."""
 
 
 LEAF = 0x7FD
-"""A block of ordinary memory, read, written and executed (Arm ARM, D8.3.2 and D8.5)."""
+"""A block descriptor of normal memory with all permissions (Arm ARM, D8.3.2 and D8.5)."""
 
 
 BLOCK = 2 << 20
-"""Bytes that such a descriptor leads to."""
+"""Size of a block in bytes."""
 
 
 class UntilChecked:
-    """Lets a run go on until so many exits were made and checked."""
+    """Ends a run after a number of checked exits."""
 
     def __init__(self, built):
         self.place = address(built, "mortise", "MORTISE_GHOST_CHECKS")
@@ -43,7 +43,7 @@ class UntilChecked:
 
 
 def of(irq, memory=BLOCK):
-    """The system with the random guest's interrupts that way, and so many bytes for it."""
+    """The system with this interrupt mode and memory size of the fuzzer."""
     whole = systems.load("random-exits-checked")
     wfi = "trap" if irq == "direct" else "pass"
     vms = tuple(
@@ -64,18 +64,18 @@ def test_random_exits_agree_with_the_ghost_state(irq):
     assert [text for text in said if "ghost" in text or "panicked" in text] == [], said
     assert result.failure is None
     assert watch.exits >= EXITS
-    # What the vectors do by themselves is looked at when the guest comes next.
+    # Fast paths in the vectors are checked at the next slow exit.
     assert watch.looks >= EXITS // 2
     fuzzer = next(vm for vm in result.vms if vm.name == "fuzzer")
     assert fuzzer.state in ("running", "restarting") and fuzzer.restarts > 0
 
 
 class Planter(UntilChecked):
-    """Whoever has the random guest's stage 2 lead to the motor's memory, in the midst of a run.
+    """Maps the motor's memory into the fuzzer's stage 2 during a run.
 
-    Of the guest's blocks it is the last, which nothing of it lies in: who finds the motor's code in
-    the place of its own may have exceptions without end, in which nothing is executed and nobody
-    exits.
+    It changes the last block of the guest, which the guest does not use. A guest that finds the
+    motor's code in place of its own could take exceptions for ever, without an executed instruction
+    or an exit.
     """
 
     def __init__(self, built):
@@ -116,5 +116,5 @@ def test_a_foreign_page_in_stage_2_is_found_and_told_in_one_line():
     rule = f"ghost: rule reach: stage 2 has {leaf} at "
     assert len(found) == 1 and found[0].startswith(rule), said
     assert "; fuzzer vCPU " in found[0]
-    # The machine ended there.
+    # The machine stopped there.
     assert planter.exits < EXITS

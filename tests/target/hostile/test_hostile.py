@@ -1,4 +1,4 @@
-"""A hostile guest: every attack ends contained or stopped, and nobody else notices."""
+"""A hostile guest: each attack is contained or stopped, without effects on other VMs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ OUTCOME = re.compile(
 ROUND = re.compile(r"round \d+ ends: (\d+) stopped, (\d+) contained, (\d+) called back, (\d+)")
 KINDS = {"memory", "gic", "calls", "registers", "instructions", "power", "console"}
 MARK = bytes.fromhex("d500dfba")
-"""Upper half of every value the guest stores where it must not arrive (`tests/guests/hostile`)."""
+"""Upper half of all values that the guest stores outside of its memory."""
 
 
 class Watch:
-    """Whoever lets a run go on for a whole round of attacks, and checks memory at its end.
+    """Ends a run after a whole round of attacks and checks memory.
 
-    A Linux is given something to keep in the meantime and asked for it afterwards.
+    A Linux stores a value before the round, and returns it afterwards.
     """
 
     def __init__(self, built):
@@ -51,7 +51,7 @@ class Watch:
         self._read(session)
         if self.since is None and (not self.linux or "linux" in session.ready):
             self.since = len(self.outcomes)
-            self.until = self.rounds + 2  # the second one begins and ends meanwhile
+            self.until = self.rounds + 2  # the second round is complete
             if self.linux:
                 session.send("linux", b"head -c 20000000 /dev/urandom >f; sha256sum <f >s\n")
         if self.since is None or self.rounds < self.until:
@@ -65,7 +65,7 @@ class Watch:
             session.finish()
 
     def close(self, session):
-        """Nothing of what is not the guest's may have changed."""
+        """Asserts that memory outside of the guest is unchanged."""
         self._read(session)
         layout: Layout = self.built.layout
         ends = {
@@ -74,7 +74,7 @@ class Watch:
         }
         start = ends["image_start"]
         image = self.built.image.read_bytes()
-        # Between the manifest and the payloads are the status pages, which Mortise writes.
+        # Mortise writes the status pages, between the manifest and the payloads.
         statuses = [vm.status_pa for vm in layout.vms.values()]
         payloads, end = max(statuses) + PAGE, start + len(image)
         assert ends["image_end"] + layout.manifest_size == min(statuses)
@@ -88,7 +88,7 @@ class Watch:
             if digest(now) != digest(image[low - start : high - start]):
                 self.breaches.append(f"{low:#x} to {high:#x} of the system image changed")
         own = layout.vm("hostile")
-        # Mortise keeps the registers of a fault: its variables and the status page may show them.
+        # Mortise saves the registers of a fault in its variables and the status page.
         known = [
             (own.pa, own.pa + own.size),
             (own.status_pa, own.status_pa + PAGE),
@@ -109,7 +109,7 @@ class Watch:
 
 
 class UntilStopped:
-    """Whoever lets a run go on until the hostile guest is stopped for good, and a bit."""
+    """Ends a run a little after the hostile guest is permanently stopped."""
 
     def __init__(self):
         self.stopped = None
@@ -140,7 +140,7 @@ def digest(data):
 
 
 def marks(session, known):
-    """Where in memory the guest's mark is, but for the known places."""
+    """Addresses of the guest's mark in memory, except for permitted ones."""
     for base, data in session.memory.written():
         at = data.find(MARK)
         while at >= 0:
@@ -177,12 +177,12 @@ def assert_all_contained(result, watch, session):
     assert [line.text for line in said if "UNEXPECTED" in line.text] == []
     assert watch.round is not None and watch.round[3] == 0
     assert {found["kind"] for found in watch.outcomes[watch.since :]} >= KINDS
-    # A lie about its log ring has old bytes of that printed once more, cut off anywhere.
+    # A forged index of its log ring prints old bytes again, truncated anywhere.
     whole, cut = [], []
     for found in watch.outcomes:
         (whole if found["kind"].endswith(tuple(KINDS)) else cut).append(found.string)
     assert [line for line in cut if not is_end_of_one(line, whole)] == []
-    # The end of the run may have cut the last line off.
+    # The last line may be truncated by the end of the run.
     mortise = session.transcripts["mortise"].lines[:-1]
     stops = [line.text for line in mortise if line.text.startswith("hostile stopped: ")]
     reasons = r"hostile stopped: (data|instruction) abort( at 0x[0-9a-f]+)?( \((read|write)\))? on "
@@ -194,7 +194,7 @@ def assert_all_contained(result, watch, session):
 
 
 def is_end_of_one(line, lines):
-    """Whether one of the lines ends as this one does from its attack's name on."""
+    """Whether one of the lines ends like this one, from the name of the attack on."""
     return any(whole.endswith(line[line.index("/") :]) for whole in lines)
 
 
@@ -206,7 +206,7 @@ def assert_nothing_forged(session):
 
 @pytest.fixture(scope="module")
 def without_linux(tmp_path_factory):
-    """A system of ours without its Linux, which takes long to boot by the instruction."""
+    """A system without its Linux, whose deterministic boot takes long."""
 
     def reduce(name, old="", new=""):
         text = (ROOT / "tests/systems" / name / "system.toml").read_text()
@@ -223,7 +223,7 @@ def without_linux(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """The path of the motor with nobody beside it."""
+    """The path of the motor without other VMs."""
     folder = tmp_path_factory.mktemp("motor-alone")
     (folder / "system.toml").write_text(ALONE)
     return measure(folder)
@@ -279,9 +279,9 @@ def test_no_attack_keeps_the_core_from_its_neighbour_for_long():
     assert result.failure is None
     hostile = next(vm for vm in result.vms if vm.name == "hostile")
     assert hostile.restarts > 10 and len(longest) > 1000
-    # The line about a guest that is stopped took 17,933 in one section, withdrawing its memory
-    # 4,214 and halting it 1,612; eight bytes of why, for its status page, 639. With 280 allowed for
-    # keeping that line, a write that makes many interrupts active was 547, rarely.
+    # Longest sections before changes: 17,933 for the line about a stopped guest, 4,214 for the
+    # withdrawal of its memory, 1,612 for its halt, 639 for eight bytes of the reason in its status
+    # page, and rarely 547 for a write that activates many interrupts.
     assert max(longest) <= 150
 
 
@@ -293,8 +293,8 @@ def test_the_motor_s_path_is_the_same_beside_a_hostile_guest(without_linux, alon
     (path,) = result.paths
     motor = next(vm for vm in result.vms if vm.name == "motor")
     assert motor.el2_instructions_in_window == 0
-    # The emulator runs a spinning core for up to 100 ms at a time, so that releases come late here
-    # and several are made up for by one interrupt: their number says nothing, the path does.
+    # The emulator runs a spinning core for up to 100 ms at a time, so that several late releases
+    # share one interrupt: the path is checked, not the number of releases.
     assert path.count > 100
     assert (path.vcpu, path.min, path.max) == (3, alone.min, alone.max), path.histogram
 

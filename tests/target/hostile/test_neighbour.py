@@ -1,4 +1,4 @@
-"""A hostile guest on the core of a control loop: it may spoil nothing but its own time."""
+"""A hostile guest on the core of a control loop, without effects on the loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ CORE = 1
 
 
 class Visits:
-    """Mortise's visits of the shared core: to the motor when it is due, and all the attacker's."""
+    """Visits of Mortise on the shared core: switches to the motor, and all exits of the
+    attacker."""
 
     def __init__(self):
         self.to_motor = []
@@ -43,7 +44,7 @@ def test_the_loop_loses_no_release(attacked):
     assert task.duplicates == 0
     motor, hostile = result.vms
     assert (motor.state, motor.restarts) == ("running", None)
-    # It was attacked: the other one ran on the core, and was started anew again and again.
+    # The attacker ran on the core and was restarted repeatedly.
     assert hostile.restarts > 50
     assert visits.attacks > 1_000
 
@@ -51,14 +52,14 @@ def test_the_loop_loses_no_release(attacked):
 @pytest.mark.timeout(600)
 def test_the_loop_takes_the_core_from_the_attacker_within_its_bound(attacked):
     _, visits, target = attacked
-    # From the interrupt that preempts the attacker to the loop's first instruction. What the
-    # clock says is no measure here: the emulator runs the attacker's other CPU in between.
-    # IRQ from a lower level is the tenth of sixteen vectors of 128 bytes.
+    # From the interrupt that preempts the attacker to the loop's first instruction, in
+    # instructions: the emulator's clock includes the attacker's other CPU. IRQ from a lower
+    # exception level is the tenth of sixteen vectors of 128 bytes.
     entry = {visit.entry for visit in visits.to_motor}
     preempted = [v for v in visits.to_motor if v.entry % 0x800 == 0x480]
     assert len(preempted) > 20, entry
-    # At most what is promised of a shared core. Most take 413 or 439; one that meets another
-    # interrupt on its way took 537, and whether one does depends on the phase of all the others.
+    # At most the bound of a shared core. Most take 413 or 439; one with another interrupt on its
+    # way took 537, which depends on the phases of all others.
     taken = sorted(visit.instructions for visit in preempted)
     assert taken[len(taken) // 2] <= 550 and taken[-1] <= 700
     assert target.mortise_text.start <= preempted[0].entry < target.mortise_text.stop

@@ -1,7 +1,7 @@
-"""The path from interrupt to task: the instructions the real-time core itself executes.
+"""The path from interrupt to task, in instructions of the real-time core.
 
-Across cores the emulator's clock says nothing; how many instructions a core needs from its
-interrupt to its task's body does, and it must not depend on who else is on the machine.
+The emulator's clock is not meaningful across cores. The number of instructions from a core's
+interrupt to its task's body is, and it must not depend on other VMs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ HOSTILE = sorted(
     if (found := tomllib.loads(file.read_text()))["mode"] == "static"
     and found["board"] == "qemu-virt"
 )
-"""Where the motor has a core of its own, as on a shared one its interrupts are exits, and the board
-of the one that it is compared with: a GICv2 is asked in other instructions."""
+"""Systems with a dedicated core for the motor, as interrupts are exits on a shared core, and on the
+same board, as a GICv2 needs other instructions."""
 
 ALONE = described("motor-alone", motor(CONTROL, cpus=[3]), mode="static")
 
 
 def measure(system, *, deterministic=True):
-    """The paths that the motor's core took, and how often it took each."""
+    """The paths of the motor's core and their counts."""
     from tenonos import build
     from tenonos import system as systems
     from tenonos.run import RunOptions, Session, Target
@@ -68,7 +68,7 @@ def test_linux_adds_no_instruction(alone):
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("system", HOSTILE)
 def test_an_attacker_adds_no_instruction(alone, system):
-    # In host timing: attackers that spin would hold a deterministic run for minutes, and what is
-    # counted is no time.
+    # By the host's clock: spinning attackers would delay a deterministic run for minutes, and only
+    # instructions are counted.
     beside = measure(system, deterministic=False)
     assert (beside.min, beside.max) == (alone.min, alone.max), beside.histogram

@@ -1,4 +1,4 @@
-"""VMs that come and go: what one that manages others finds, beside a loop of its own core."""
+"""Life cycles of VMs, by a manager beside a control loop on a dedicated core."""
 
 import re
 
@@ -8,7 +8,7 @@ from conftest import assert_well
 CASES = 12
 """Cases of `tests/guests/lifecycle-test`, the last of them 10,000 lives."""
 JUDGED = 25
-"""What `examples/apps/job-manager` looks at."""
+"""Cases of `examples/apps/job-manager`."""
 RIVALRIES = 6
 """Cases of `tests/guests/lifecycle-race-test`."""
 
@@ -22,12 +22,12 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
     assert [line for line in lines if "FAILED" in line] == []
     assert len([line for line in lines if line.startswith("ok ")]) == CASES
     assert lines[-1] == "lifecycle-test: all cases hold"
-    # The loop beside it loses no release and makes no exit.
+    # The control loop loses no release and makes no exit.
     control = outcome.task
     assert control["released"] == control["completed"] >= 8000
     assert control["duplicates"] == 0
     assert outcome.vm("motor")["exits_in_window"] == 0
-    # What came is gone, and seen to be.
+    # All created VMs are destroyed.
     made = [vm for vm in outcome.result["vms"] if vm["name"] not in ("manager", "motor")]
     assert made
     assert {vm["state"] for vm in made} == {"destroyed"}
@@ -35,7 +35,7 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
 
 @pytest.mark.timeout(300)
 def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
-    # One second: of the last case, 10,000 lives, some hundred.
+    # One second covers some hundred of the 10,000 lives of the last case.
     outcome = tenon("run", "lifecycle-one-core", "--headless", "--deterministic", "--seconds", 1)
     assert_well(outcome)
     lines = outcome.said("manager")
@@ -44,7 +44,7 @@ def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
     control = outcome.task
     assert control["released"] == control["completed"] >= 1000
     assert (control["late"], control["duplicates"]) == (0, 0)
-    # A bound of what the longest section and a switch make.
+    # Bound: the longest section plus a switch.
     assert control["latency_ns"]["max"] <= 1_000
 
 
@@ -80,7 +80,7 @@ def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
 
 @pytest.mark.timeout(300)
 def test_calls_that_meet_lead_where_one_after_the_other_would(tenon):
-    # Two cores of one manager, storms of interrupts on one of them, VMs on two shared cores.
+    # A manager on two cores, interrupt storms on one of them, VMs on two shared cores.
     outcome = tenon("run", "lifecycle-race", "--headless", "--deterministic", "--seconds", 200)
     assert_well(outcome)
     lines = outcome.said("manager")

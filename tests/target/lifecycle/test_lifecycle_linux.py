@@ -1,4 +1,4 @@
-"""Life cycles from inside Debian's Linux: `tenonctl`, the module, images unknown at boot."""
+"""Life cycles by Debian's Linux: `tenonctl`, the module, images supplied at run time."""
 
 import re
 import shutil
@@ -54,9 +54,9 @@ done
 """
 
 LIFE = """\
-# The steps of a life, with what each leaves behind.
+# The steps of a life and the state after each.
 state() { tenonctl list | awk '$1 == "job" { print $3 }'; }
-# The last line may be on its way still.
+# The last line may still be buffered.
 ticks() { tenonctl console --now job | sed '$d' | tail -n 1; }
 step() { echo "STEP $1: $(shift; "$@" 2>&1 | tr '\\n' ' ')"; }
 step create tenonctl create /root/job.vm
@@ -69,7 +69,7 @@ step running state
 step first ticks
 step pause tenonctl pause job
 step paused state
-# What it said to the last is on its way for 10 ms.
+# Its last output is delayed by up to 10 ms.
 usleep 20000
 tenonctl console --now job >/dev/null
 usleep 60000
@@ -133,7 +133,7 @@ def life(tenon, tmp_path_factory):
     assert_well(built)
     image = (ROOT / built.stdout.splitlines()[-1]).read_bytes()
     (root / "root/job.vm").write_bytes(image)
-    # As large as no reserve is, and on a CPU that is not the manager's to give.
+    # Larger than the reserve, and on a CPU outside of the manager's authority.
     large = changed(image, 0x28, struct.pack("<Q", 64 << 20))
     (root / "root/large.vm").write_bytes(changed(large, 0x08, b"large\0"))
     (root / "root/cpu.vm").write_bytes(changed(changed(image, 0x49, b"\3"), 0x08, b"cpu\0"))

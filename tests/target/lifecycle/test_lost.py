@@ -1,4 +1,4 @@
-"""Cores that their guests keep: each is taken back, or it is said that it is lost."""
+"""Guests that never yield their cores: each core is regained, or reported as lost."""
 
 import re
 
@@ -9,9 +9,9 @@ GUESTS = SUPPORT / "guests"
 
 SPINS = ["masked", "deaf", "closed"]
 SLEEPS = ["masked-asleep", "deaf-asleep", "closed-asleep"]
-"""How `guests/deaf` may try to keep its core: it does what its VM is called."""
+"""Behaviours of `guests/deaf`, selected by the name of its VM."""
 NOBODY = "deaf-asleep"
-"""Whom neither the doorbell nor the withdrawal reaches, unless its WFI traps."""
+"""Behaviours that neither the doorbell nor the withdrawal of memory reaches, unless WFI traps."""
 
 SYSTEM = """
 name = "warden"
@@ -48,14 +48,14 @@ LINE = re.compile(r"(\d) (\w+): answer (-?\d+), listed (\d), state (\d+), told (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One for all systems: images that several have are linked once."""
+    """A folder for all systems, so that common images are linked once."""
     return tmp_path_factory.mktemp("warden")
 
 
 def stopped(tenon, folder, names, wfi, seconds=60):
-    """What came of them when a manager has had each begin anew and then be no more.
+    """The outcome after a manager has restarted and destroyed each VM.
 
-    The machine goes off behind that, unless a core is lost: then the run ends by the host's clock.
+    The machine turns off afterwards, unless a core is lost: then the run ends by the host's clock.
     """
     listed = str(names).replace("'", '"')
     keepers = [
@@ -106,7 +106,7 @@ def test_whoever_executes_is_taken_back_though_its_wfi_does_not_trap(tenon, fold
 @pytest.mark.timeout(300)
 def test_a_core_that_nothing_wakes_is_said_to_be_lost(tenon, folder):
     outcome, told = stopped(tenon, folder, SLEEPS, "pass", seconds=12)
-    # No call waits for it for good, and it is told what it is, its destruction included.
+    # No call blocks for ever: each reports the loss, also the destruction.
     assert told[NOBODY]["runs"] == (0, 1, RUNNING, RUNNING)
     for when in ("restarted", "later", "destroyed"):
         assert told[NOBODY][when] == (0, 1, LOST, LOST)

@@ -1,4 +1,4 @@
-"""A VM that is there for a job only: made for a message, gone when it is done."""
+"""A VM on demand: created by a message, destroyed when its job is done."""
 
 import pytest
 from conftest import assert_well
@@ -8,7 +8,7 @@ ANSWERS = ["3 numbers, sum 8, 1 to 4", "4 numbers, sum 17, 1 to 9", "5 numbers, 
 
 @pytest.fixture(scope="module")
 def jobs(tenon, tmp_path_factory):
-    """The events of `examples/systems/on-demand`, and one of the user's, beside a control loop."""
+    """The events of `on-demand`, and one of the user, beside a control loop."""
     script = tmp_path_factory.mktemp("script") / "input"
     script.write_text(
         "expect no more events\nsend echo the answer: $(job 7 -7)\nexpect the answer: 2 numbers\n"
@@ -33,12 +33,12 @@ def test_each_event_is_answered_by_a_vm_made_for_it(jobs):
 
 @pytest.mark.timeout(600)
 def test_its_core_and_memory_are_free_again(jobs):
-    # After each of the four, whoever asks is told of no VM and of all of the reserve.
+    # After each of the four, no VM is listed, and the reserve is complete.
     assert len([line for line in jobs.said("linux") if "slots, 4M free" in line]) == 4
     assert not [line for line in jobs.said("linux") if line.startswith("job ")]
     job = jobs.vm("job")
     assert (job["kind"], job["cpus"], job["state"]) == ("tenon", [3], "destroyed")
-    # The last one came while the window was open: what others in its place did is not its own.
+    # The last one started within the window: counters of its slot's previous VMs are excluded.
     assert job["exits_in_window"] == sum(job["exits"].values()) > 0
     linux = jobs.vm("linux")
     assert (linux["cpus"], linux["state"]) == ([1, 2, 3], "running")
@@ -74,7 +74,7 @@ expect drained
 send echo the answer: $(job 7 -7)
 expect the answer: 2 numbers
 """
-"""A VM is destroyed with all there is room for in its channel; its successor finds none of it."""
+"""A VM is destroyed with a full channel; its successor finds the channel empty."""
 
 
 @pytest.mark.timeout(600)

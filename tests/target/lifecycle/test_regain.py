@@ -1,4 +1,4 @@
-"""`./tenon bench regain`: what it takes to have a core back from a guest that never yields it."""
+"""`./tenon bench regain`: cost of regaining a core from a guest that never yields it."""
 
 import pytest
 from conftest import ROOT, assert_well
@@ -15,18 +15,18 @@ def test_goals_hold(tenon):
     asked = {(name, order) for name in ASKING for order in ("pause", "restart", "destroy")}
     left = {(name, order) for name in LEAVING for order in ("pause", "restart")}
     assert rows.keys() == asked | left
-    # A row without a goal would hold any.
+    # A row without a goal would pass.
     goals = {key: row["goal"] for key, row in rows.items()}
     assert all(goals.values()), goals
     missed = {key: row["max"] for key, row in rows.items() if row["max"] > row["goal"]}
     assert not missed
-    # Of the whole, what is withdrawn and the message take no less than their barriers and writes.
+    # The withdrawal and the message contain at least their barriers and writes.
     assert all(row["min"] > 10 for row in rows.values())
 
 
 @pytest.mark.timeout(400)
 def test_who_blocks_the_doorbell_comes_back_from_a_pause(tenon):
-    # Its core rested with the highest priority claimed to be active, so that nothing woke it.
+    # Its core was in WFI with the highest priority active, so that no interrupt woke it.
     outcome = tenon(
         "run", "bench-regain", "--headless", "--deterministic", "--seconds", 30, limit=350
     )
@@ -68,7 +68,7 @@ colours = 4
 
 @pytest.mark.timeout(300)
 def test_a_root_that_the_managers_core_does_not_map_is_withdrawn_too(tenon, tmp_path):
-    # The tables of who has colours lie apart: Mortise once reached for them on the manager's core.
+    # Tables of coloured VMs are scattered; Mortise once accessed them on the manager's core.
     file = tmp_path / "system.toml"
     file.write_text(COLOURED.format(root=ROOT))
     outcome = tenon("run", file, "--headless", "--deterministic", "--seconds", 30, limit=250)

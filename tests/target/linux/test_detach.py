@@ -1,4 +1,4 @@
-"""Cores that Linux lends to its programs: real Debian Linux, and code of a process without it."""
+"""Cores that Debian's Linux lends to its programs, which run there without a kernel."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ echo "LEND over"
 
 
 def system(folder: Path) -> Path:
-    """The example, with a program that borrows cores."""
+    """The system `detach` with a program that borrows cores."""
     text = (ROOT / "tests/systems/detach/system.toml").read_text()
     (folder / "system.toml").write_text(text.replace("[vm.detach]", 'files = "root"\n[vm.detach]'))
     program = folder / "root/bin/lend"
@@ -71,7 +71,7 @@ def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path
     whole = (*ready, "send lend 2", "expect LEND done")
     gone = (busy, "expect LEND runs on", "send sleep 0.1; poweroff -f", "expect Power down")
     script.write_text("\n".join(("timeout 240", *again, *again, *whole, *gone)) + "\n")
-    # It ends when Linux is off, which is a moment after its last words.
+    # The run ends when Linux is off, shortly after its last line.
     line = ("run", folder, "--headless", "--deterministic", "--seconds", 240)
     run = tenon(*line, "--input", f"linux={script}", limit=500)
     assert_well(run)
@@ -104,7 +104,7 @@ HOSTILE = described(
 
 
 def forge(work: Path) -> bytes:
-    """A module that does what a hostile kernel may, built beside ours in this folder."""
+    """A module with the actions of a hostile kernel, built beside Tenon's in this folder."""
     shutil.copytree(ROOT / "linux", work)
     shutil.copy(ROOT / "tests/support/linux/forge.c", work / "module")
     with (work / "module/Kbuild").open("a") as kbuild:
@@ -131,7 +131,7 @@ def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forged, wild):
         "timeout 240\nexpect tenon-ready\nexpect # \n"
         f"send insmod /root/forge.ko wild={wild}\nexpect FORGE {last}\n"
     )
-    # Exceptions without end execute nothing, and virtual time stands still.
+    # Endless exceptions execute no instruction, so virtual time would stop.
     time = () if wild else ("--deterministic",)
     line = ("run", tmp_path, "--headless", *time, "--seconds", 3)
     run = tenon(*line, "--input", f"linux={script}", limit=500)
@@ -139,7 +139,7 @@ def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forged, wild):
     said = "\n".join(run.said("linux"))
     assert "FORGE WRONG" not in said
     if wild:
-        # It is stopped for what it reaches for, sooner or later; nobody else is.
+        # The hostile VM is stopped for an access at some time; no other VM is.
         assert run.vm("linux")["state"] in ("running", "stopped")
     else:
         assert "FORGE done" in said

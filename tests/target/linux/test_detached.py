@@ -1,4 +1,4 @@
-"""Unmodified programs on a core that Linux lends: the same as attached, whatever befalls them."""
+"""Unmodified programs on a lent core behave as attached ones, also on faults and signals."""
 
 import re
 import struct
@@ -20,7 +20,7 @@ OLD_STATUS = 42
 
 
 def old_program():
-    """A program for 32-bit state that exits with `OLD_STATUS`, as an ELF file of one segment."""
+    """An AArch32 program that exits with `OLD_STATUS`, as an ELF file with one segment."""
     at, head, segment = 0x10000, struct.Struct("<16sHHIIIIIHHHHHH"), struct.Struct("<8I")
     # mov r7, #1; mov r0, #OLD_STATUS; svc #0
     code = struct.pack("<3I", 0xE3A0_7001, 0xE3A0_0000 | OLD_STATUS, 0xEF00_0000)
@@ -55,7 +55,7 @@ def run(tenon, tmp_path_factory, times):
     old.write_bytes(old_program())
     old.chmod(0o755)
     script = (HERE / "detached.sh").read_text().replace("KILLS", str(times(KILLS)))
-    # By the host's clock: a program that spins has whole slices of an emulator that counts.
+    # By the host's clock: with instruction counting, a spinning program occupies whole slices.
     options = cases(folder, script, "DETACHED over", patience=20 * times(20))
     done = tenon("run", folder, "--headless", *options, limit=500)
     assert_well(done)
@@ -114,7 +114,7 @@ def test_a_detached_program_is_stopped_traced_and_attached(said):
 
 @pytest.mark.timeout(600)
 def test_what_a_thread_becomes_is_detached_as_it_is(said):
-    """Its folder has the number that the program has then, which is the first thread's."""
+    """The folder is named by the process id, which is that of the first thread."""
     assert "heir running, 1 in all" in said
     assert "taken over R" in said, "the thread that became it was attached"
 

@@ -1,4 +1,4 @@
-"""Hyplets in Debian's Linux: what they may do, what they may not, and that all is given back."""
+"""Hyplets in Debian's Linux: permitted and denied operations, and release of resources."""
 
 import shutil
 import subprocess
@@ -31,8 +31,8 @@ cpus = [2, 3]
 HERE = SUPPORT / "linux"
 KILLS = 20
 POINTS = {True: 400_000, False: 60_000}
-"""Over so many microseconds of a hyplet's life are the points at which it is killed: a few more
-than it takes to come up, by the host's clock in the full form or by instructions."""
+"""Range in us of the times at which a hyplet is killed: a little longer than its start takes, by
+the host's clock in the full form or else by instructions."""
 INCLUDE = [f"-I{ROOT / 'linux/include'}", f"-I{ROOT / 'linux/include/uapi'}"]
 
 
@@ -47,7 +47,7 @@ def program(target):
 
 
 def modules(target, folder):
-    """Modules of somebody else's: one uses what ours offers, one has CPUs go off slowly."""
+    """Third-party modules: one uses Tenon's exports, one delays CPU hot-unplug."""
     debian.kernel()
     work = folder / "linux"
     shutil.copytree(ROOT / "linux", work)
@@ -74,7 +74,7 @@ def hyplets(tenon, tmp_path_factory, times, full):
     script = (HERE / "hyplet.sh").read_text()
     script = script.replace("KILLS", str(times(KILLS))).replace("POINTS", str(POINTS[full]))
     options = cases(folder, script, "HYPLET all over", patience=20 * times(20))
-    # All that executes without end lets such an emulator go on now and then: hyplet.c, slow.c.
+    # All endless loops yield to such an emulator: hyplet.c, slow.c.
     timing = () if full else ("--deterministic",)
     ran = tenon("run", folder, "--headless", *timing, *options, limit=500)
     assert_well(ran)
@@ -89,7 +89,8 @@ def test_no_check_failed(hyplets):
 
 @pytest.mark.timeout(600)
 def test_every_release_of_a_timer_at_20_khz_is_executed_once(hyplets):
-    """And none early. How soon is counted in instructions by the bench: no clock tells it."""
+    """No release is early. The bench counts the latency in instructions, as clocks are not
+    exact."""
     assert "timer has had 2000 releases" in hyplets
 
 
@@ -105,7 +106,7 @@ def test_a_fault_ends_it_and_is_told(hyplets):
 
 @pytest.mark.timeout(600)
 def test_a_runaway_is_stopped_and_seen(hyplets):
-    """In sysfs: that it runs, its progress; then that it was stopped, and its program counter."""
+    """State and progress in sysfs; after its stop also the program counter."""
     assert "runaway is shown" in hyplets
 
 
@@ -116,7 +117,7 @@ def test_what_is_within_a_vma_is_mapped(hyplets):
 
 @pytest.mark.timeout(600)
 def test_the_address_of_a_refused_instruction_is_told(hyplets):
-    """To its program, and in the kernel's log."""
+    """The reason is reported to its program and in the kernel's log."""
     (at,) = (line.split()[-1] for line in hyplets if line.startswith("is refused at "))
     assert f"log says d5380000 at {at} is a system register" in hyplets
 
@@ -139,7 +140,7 @@ def test_linux_has_all_back_when_its_process_is_killed(hyplets, times):
 
 @pytest.mark.timeout(600)
 def test_a_cpu_that_goes_off_slowly_is_waited_for(hyplets):
-    """Linux takes one as off after 100 ms; what then wanted to run there was refused."""
+    """Linux considers a CPU off after 100 ms; a hyplet that then starts there is refused."""
     assert "late 1" in hyplets
 
 

@@ -134,5 +134,5 @@ def test_linux_and_tenon_talk(tenon, tmp_path):
     least, median, *_ = (int(word) for word in trips.split()[3:] if word.isdigit())
     assert 0 < least <= median < 100_000
     assert [channel["messages"] for channel in echo.result["channels"]] == [1001, 1001]
-    # A doorbell each way at most, none while nobody waits.
+    # At most one doorbell in each direction, and none without a waiting receiver.
     assert echo.vm("echo")["exits_in_window"] <= 1001

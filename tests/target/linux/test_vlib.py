@@ -1,4 +1,4 @@
-"""Linux as a library of a Tenon VM: order, time-outs, stopped with its caller, bad servers, C."""
+"""vLibs: order of calls, time-outs, preemption with the caller, faulty servers, C clients."""
 
 import re
 import shutil
@@ -45,7 +45,7 @@ while true; do
     rmmod tenon && insmod /lib/modules/tenon.ko || echo "WRONG: the module stays"
 done &
 """
-"""Nobody holds the module once the program has ended."""
+"""The module can be unloaded once the program has ended."""
 
 SERVERS = 'config = "caller.config"\n'
 
@@ -57,7 +57,7 @@ vms = ["linux"]
 """
 
 APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": SERVERS}
-"""The caller's core is not right behind Linux's: QEMU delays its wakes (decisions/vlib.md)."""
+"""The caller's core is not next to Linux's, whose wake-ups QEMU delays (decisions/vlib.md)."""
 MANAGED = {**APART, "mode": "dynamic", "time": "real", "more": MANAGES}
 CASES = (
     ("apart", APART),
@@ -81,7 +81,7 @@ def put(folder, keys, app="vlib-test"):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """One for all cases: images that several have are linked once."""
+    """A folder for all cases, so that common images are linked once."""
     return tmp_path_factory.mktemp("helped")
 
 
@@ -110,7 +110,7 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(
     exact = len(keys["linux"]) == 1
     assert len(told) == cases.count("false)") + exact * cases.count("true)")
     (late,) = [int(line.split()[1]) for line in said if line.startswith("returned")]
-    # To the microsecond; on a shared core two looks at the clock and its tick come on top.
+    # Exact to a microsecond; on a shared core plus two reads of the clock and its tick.
     assert late < (1_100 if name == "one core" else 1_000)
 
 
@@ -132,7 +132,7 @@ def test_c_calls_and_is_told_why_not(tenon, tmp_path):
 
 @pytest.mark.timeout(600)
 def test_a_hostile_server_harms_nobody_else(tenon, tmp_path):
-    """What is its master's is refused it; the page that it listens by is for loads."""
+    """The master's operations are refused to the server; its notification page is read-only."""
     put(tmp_path, APART)
     root = tmp_path / "root"
     (root / "etc/start").write_text("#!/bin/sh\ninsmod /forge.ko serves=1 &\n")

@@ -1,4 +1,4 @@
-"""Page colours: memory and tables of VMs fall into parts of their own of a cache."""
+"""Page colours: memory and translation tables of VMs in disjoint sets of a cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEVICES = 0x4000_0000
 
 
 class Watch:
-    """Whoever has Linux start anew, and ends the run once its shell is there again."""
+    """Restarts Linux, and ends the run when its shell is ready again."""
 
     def __init__(self):
         self.asked = False

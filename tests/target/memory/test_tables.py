@@ -1,7 +1,7 @@
-"""The translation tables of a running machine, read back: what Mortise reaches, and what guests do.
+"""The translation tables of a running machine: memory that Mortise and guests can access.
 
-Which tables are in force the registers of each core say; what is in them is read from memory. Page
-colours, where nothing is one to one, are `test_colouring`'s.
+The registers of each core give the active tables, whose contents are read from memory. Page
+colours, without 1:1 mappings, are in `test_colouring`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tenonos.system.limits import BLOCK, PAGE
 
 ADDRESS = (1 << 48) - PAGE
 ROOT = (1 << 48) - 64
-"""Of TTBR0_EL2 where the table has few entries (Arm ARM, D19.2)."""
+"""Address bits of TTBR0_EL2 for a table with few entries (Arm ARM, D19.2)."""
 RAM = 0x4000_0000
 """Below, `qemu-virt` has no RAM."""
 
 M, C, WXN = 1 << 0, 1 << 2, 1 << 19
-"""Of SCTLR_EL2 (Arm ARM, D19.2): translation, caches, what is written is never executed."""
+"""SCTLR_EL2 (Arm ARM, D19.2): M, C, I and WXN."""
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A page or a block: where it is, where it leads to, and what may be done there."""
+    """A page or block: input address, output address and permissions."""
 
     at: int
     pa: int
@@ -40,7 +40,7 @@ class Leaf:
     bits: int
 
     def overlaps(self, start, size):
-        """Whether any of its bytes is among these."""
+        """Whether it overlaps this range."""
         return self.pa < start + size and start < self.pa + self.size
 
 
@@ -73,7 +73,7 @@ class Guest(Leaf):
 
 
 def leaves(memory, root, kind, tables, bits=39):
-    """What the tables below this root of level 1, for so many address bits, map; adds those."""
+    """The leaves below a level 1 root for this number of address bits; adds the tables to a set."""
     found = []
 
     def walk(table, level, base, entries=512):
@@ -91,7 +91,7 @@ def leaves(memory, root, kind, tables, bits=39):
 
 
 class Reader:
-    """Whoever stops the machine at a line that a VM says, and reads registers and tables."""
+    """Stops the machine at a line of a VM, and reads registers and tables."""
 
     def __init__(self, port, vm, line):
         self.port, self.vm, self.line = port, vm, line
@@ -118,17 +118,17 @@ class Reader:
             name: [self.stub.read(core, name) for core in cores]
             for name in ("SCTLR_EL2", "TCR_EL2", "TTBR0_EL2", "VTTBR_EL2")
         }
-        # A core that nobody has was never started.
+        # A core without a VM was never started.
         self.control = {cpu: value for cpu, value in enumerate(read["SCTLR_EL2"]) if value & M}
         roots = {cpu: read["TTBR0_EL2"][cpu] & ROOT for cpu in self.control}
         bits = {cpu: 64 - (read["TCR_EL2"][cpu] & 0x3F) for cpu in self.control}
-        # What a core's root is in is no frame: its own record.
+        # A core's root table is in its record, not in a frame.
         self.core_tables = {cpu: set() for cpu in roots}
         self.own = {
             cpu: leaves(session.memory, root, Own, self.core_tables[cpu], bits[cpu])
             for cpu, root in roots.items()
         }
-        # A VMID is its VM's index and one; a core that has none yet has no tables either.
+        # A VMID is the VM's index plus one; a core without a VMID has no tables.
         roots = {value >> 48: value & ADDRESS for value in read["VTTBR_EL2"] if value >> 48}
         self.vm_tables = {vmid - 1: {root} for vmid, root in roots.items()}
         self.guests = {
@@ -138,7 +138,7 @@ class Reader:
 
     @property
     def tables(self):
-        """All of them."""
+        """All leaves."""
         return set().union(*self.core_tables.values(), *self.vm_tables.values())
 
     def close(self, session):
@@ -154,12 +154,12 @@ JOB_MANAGER = "job-manager", "manager", "job-manager: 0 failed"
     ids=lambda param: param[0],
 )
 def machine(request):
-    """A built system, and what was read of it: beside Linux, and after lives of other VMs."""
+    """A built system and its tables: beside Linux, and after life cycles of other VMs."""
     return read(*request.param)
 
 
 def read(name, vm, line):
-    """A system that is run until its VM says this line, and what is read there."""
+    """Runs a system until its VM prints this line, and reads the tables."""
     built = build.build(systems.load(name))
     reader = Reader(gdb.port(), vm, line)
     Session(Target.of(built), RunOptions(gdb=reader.port), [reader]).run()
@@ -167,7 +167,7 @@ def read(name, vm, line):
 
 
 def joined(found):
-    """The ranges that leaves cover together."""
+    """The ranges that the leaves cover."""
     whole = []
     for leaf in sorted(found, key=lambda leaf: leaf.at):
         if whole and whole[-1][1] == leaf.at:
@@ -178,7 +178,7 @@ def joined(found):
 
 
 def extent(built, name):
-    """Where the variable of Mortise's is linked whose symbol has this in it, and its bytes."""
+    """Address and size of Mortise's variable whose symbol contains this text."""
     with built.elves[symbols.MORTISE].open("rb") as file:
         found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
         (place,) = ((it["st_value"], it["st_size"]) for it in found if name in it.name)
@@ -211,7 +211,7 @@ def test_only_code_is_executed_and_nobody_writes_it(machine):
 
 
 def test_no_core_maps_memory_of_guests(machine):
-    """Each window is empty too: all that is mapped is where it is."""
+    """All mappings are 1:1, and each window is empty."""
     built, reader = machine
     layout = built.layout
     memory = [(area.pa, area.size) for vm in layout.vms.values() for area in vm.memory]
@@ -236,12 +236,12 @@ def test_a_core_maps_its_own_stack_and_the_status_of_who_runs_there(machine):
 
 
 def test_a_core_maps_its_own_tables_and_those_of_who_runs_there(machine):
-    """What stands between one VM and the memory of another is reached by its own cores alone."""
+    """The stage 2 tables of a VM are mapped on its own cores only."""
     built, reader = machine
     vms = {vm.index: vm for vm in built.system.vms}
     tables = {cpu: reader.core_tables[cpu] for cpu in reader.own}
     for index, found in reader.vm_tables.items():
-        # Whoever makes a VM while others run fills its tables, on a core of its own.
+        # The creator of a VM at run time fills its tables, on another core.
         for cpu in vms[index].cpus if index in vms else reader.own:
             tables[cpu] = tables[cpu] | found
     for cpu, own in reader.own.items():
@@ -282,7 +282,7 @@ def test_a_guest_reaches_what_it_has_in_blocks(machine):
 
 
 def counted(built):
-    """The frames for tables that the image has."""
+    """The frames for tables in the image."""
     (mortise,) = (image for image in built.images if image.name == "mortise")
     return mortise.config.values["MORTISE_PAGE_TABLES"]
 

@@ -1,7 +1,7 @@
-"""Some of `bench/applications.toml`: what is composed of a sentence answers a number.
+"""Some of `bench/applications.toml`: a system composed from a sentence answers a number.
 
 `orchestrator/tests/test_bench_applications.py` composes all of them; `./tenon bench applications`
-builds, boots and asks them.
+builds, boots and queries them.
 """
 
 import random
@@ -49,7 +49,7 @@ def test_what_is_sampled_is_sent_to_linux(pool):
 
 
 def test_without_a_library_it_is_not_built(pool):
-    """Each of all the applications' libraries: `./tenon bench applications --full`."""
+    """One ablation; `./tenon bench applications --full` has all of them."""
     said = {one.library: one for one in without(ALL["watchdog"], pool, 1, lambda _: None)}
     watchdog = said["tenon/watchdog"]
     assert (watchdog.configured, watchdog.fails) == (False, "build")

@@ -1,4 +1,4 @@
-"""Programs that the planner has for what no single application of a customer's is there for yet."""
+"""Generic applications that the planner uses in place of a customer's."""
 
 import pytest
 from conftest import assert_well

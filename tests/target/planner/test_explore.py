@@ -1,4 +1,4 @@
-"""`./tenon explore` and `report`: from the objective to the front, and to a page of all of it."""
+"""`./tenon explore` and `report`: from the objective to the Pareto front and a page."""
 
 import json
 import os
@@ -10,11 +10,11 @@ import time
 from conftest import ROOT
 
 LIMIT = 280
-"""Seconds after which something hangs."""
+"""Time-out in seconds."""
 
 
 def until(true):
-    """Wait for something to be so."""
+    """Waits for a condition."""
     end = time.monotonic() + LIMIT
     while not true():
         assert time.monotonic() < end
@@ -22,7 +22,7 @@ def until(true):
 
 
 def killed_in_the_middle(asked, folder):
-    """What is kept by a search that is killed when its first alternative is judged."""
+    """The journal of a search that is killed after its first verdict."""
     line = [sys.executable, str(ROOT / "orchestrator"), *asked, "-o", str(folder)]
     file = folder / "explored.jsonl"
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
@@ -36,7 +36,7 @@ def killed_in_the_middle(asked, folder):
 
 
 def any_of(group):
-    """Whether a process of a group is there still."""
+    """Whether a process of a group still exists."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -67,7 +67,8 @@ def test_a_search_that_was_killed_goes_on_and_is_found_again(tenon, tmp_path):
 
 
 def test_workers_of_a_cluster_find_the_same_front(tenon, tmp_path, full):
-    """Two of them what one does; with `--full` until what is good was joined."""
+    """Two workers find the same as one; with `--full` including combinations of good
+    alternatives."""
     from distributed import LocalCluster
 
     asked = ["explore", "a 1 kHz control loop", "--most", 24 if full else 2, "--seconds", "0.1"]

@@ -1,4 +1,4 @@
-"""The server for coding agents: what is composed through it is built, run and measured."""
+"""The MCP server: composes, builds, runs and measures a system."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ SIZE = {"suites": ["size"]}
 
 
 async def calls(folder):
-    """The answers of one client that does all of it, in this order."""
+    """The answers to a client that makes all calls in this order."""
     command = [str(ROOT / "orchestrator"), "mcp", "-C", str(folder)]
     server = StdioServerParameters(command=sys.executable, args=command)
     async with Client(server, mode="legacy") as agent:

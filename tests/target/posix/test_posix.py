@@ -1,4 +1,4 @@
-"""Programs in C: what the POSIX interface promises, and how they are built and end."""
+"""C programs: the POSIX interface, builds and exit statuses."""
 
 import json
 import re
@@ -32,7 +32,7 @@ int main(int argc, char *argv[])
 
 @pytest.fixture
 def program(tenon, tmp_path):
-    """Runs a program in C of one's own."""
+    """Runs a C program outside of the tree."""
 
     def run(text):
         folder = tmp_path / "program"

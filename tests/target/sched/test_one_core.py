@@ -1,4 +1,4 @@
-"""Two kernels on one core: the control loop always first, Linux in what is left."""
+"""Two kernels on one core: a control loop of higher priority, and Linux in the remaining time."""
 
 import pytest
 from conftest import assert_well
@@ -8,7 +8,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def shared(tenon):
-    """Three seconds of it, one instruction per nanosecond, Linux booting meanwhile."""
+    """Three deterministic seconds (one instruction per ns) during Linux's boot."""
     return tenon("run", "one-core", "--headless", "--deterministic", "--seconds", 3)
 
 
@@ -29,7 +29,7 @@ def test_no_release_is_lost_or_late(shared):
 
 @pytest.mark.timeout(600)
 def test_the_loop_takes_the_core_within_its_bound(shared):
-    # One instruction is one nanosecond: from the release to the first of the body.
+    # One instruction is 1 ns: from the release to the first instruction of the body.
     latency = shared.task["latency_ns"]
     assert latency["p50"] <= 550
     assert latency["max"] <= 700
@@ -47,5 +47,5 @@ def test_linux_begins_again_and_the_loop_does_not_wait_for_its_filling(tenon, tm
     task = run.task
     assert task["released"] == task["completed"] >= 1_990
     assert (task["duplicates"], task["late"]) == (0, 0)
-    # 51 ms when it was filled in one go.
+    # 51 ms when it was filled in one step.
     assert task["latency_ns"]["max"] <= 2_000

@@ -1,4 +1,4 @@
-"""Bandwidth regulation: the background waits, and nobody else does."""
+"""Bandwidth regulation throttles the background only."""
 
 import shutil
 
@@ -12,11 +12,11 @@ def test_regulation_spares_a_neighbour(tenon):
     outcome = tenon("bench", "vlib", "--environment", "mortise-dynamic", limit=550)
     assert_well(outcome)
     rows = {(row["name"], *row["params"].values()): row for row in outcome.result}
-    # On a core that Tenon and Linux share a call is given up within 1,000 instructions, too.
+    # On a core shared by Tenon and Linux, a call also times out within 1,000 instructions.
     late = rows.pop(("time_out", "shared"))
     assert 0 < late["max"] <= late["goal"] == 1_000
     assert late["samples"] == 1_000
-    # What regulation takes, it takes of the background: each period of the foreground is whole.
+    # Regulation throttles only the background: each period of the foreground is complete.
     promised = [rows.pop(("foreground", throttle)) for throttle in (False, True)]
     assert all(row["samples"] == 200 for row in promised)
     assert all(19_000 < row["min"] <= row["max"] <= 20_000 for row in promised)
@@ -31,9 +31,9 @@ def test_regulation_spares_a_neighbour(tenon):
         (throttle, *case) for throttle in (False, True) for case in ((), (2,), (10,), (30,), (60,))
     }
     assert left["median"] == round(100 * slower[True,] / slower[False,], 1)
-    # Two cores keep one limit together: what each has of it is less.
+    # Two cores share a limit, so each has less of it.
     assert 0 < slower[True, 2] < 0.75 * slower[False, 2]
-    # The foreground is never held back: the more it is promised, the less there is to take.
+    # The foreground is never throttled: the larger its budget, the smaller the effect.
     assert 0 < slower[True, 10] < slower[True, 30] < slower[True, 60] < slower[False, 60]
     assert 2 * slower[True, 10] <= slower[False, 10]
 
@@ -53,7 +53,7 @@ SYSTEM = (
 
 @pytest.fixture
 def held_back(tmp_path):
-    """A core of which the limit leaves next to nothing."""
+    """A core with a limit that leaves nearly no background time."""
     folder = tmp_path / "held-back"
     folder.mkdir()
     (folder / "system.toml").write_text("\n".join((SYSTEM, STEADY, load_vm("greedy", priority=0))))
@@ -61,7 +61,7 @@ def held_back(tmp_path):
 
 
 def test_who_has_a_budget_does_not_wait(tenon, held_back):
-    # What the foreground causes alone is a thousand times the limit.
+    # The foreground alone exceeds the limit a thousandfold.
     outcome = tenon("run", held_back, "--headless", "--deterministic", "--seconds", 0.3)
     assert_well(outcome)
     (task,) = outcome.result["periodic"]
@@ -89,7 +89,7 @@ interrupts = "{interrupts}"
 
 
 def test_who_shares_a_core_is_not_told_of_its_monitor(tenon, tmp_path):
-    """All else it is told: a Cortex-A53 has debug of version 6 and a monitor of version 3."""
+    """Other fields are visible: a Cortex-A53 has debug version 6 and PMU version 3."""
     places = {"one": (0, "shared"), "other": (0, "shared"), "alone": (1, "direct")}
     vms = (
         SEEN.format(name=name, cpu=cpu, interrupts=interrupts)

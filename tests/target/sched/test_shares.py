@@ -1,8 +1,7 @@
-"""Cores that are asked for more than they have, against the textbook: dispatch for dispatch.
+"""Overloaded cores, compared with the reference simulator dispatch by dispatch.
 
-Mortise's trace says who got the core when. The simulator in `tests/simulator` says who should
-have, from the systems' own words: the shares that `system.toml` states and the demands that the
-names of the tasks do.
+Mortise's trace has the actual schedule. `tests/simulator` computes the expected one from the
+budgets in `system.toml` and the demands in the names of the tasks.
 """
 
 from __future__ import annotations
@@ -28,44 +27,43 @@ from tenonos.system.units import duration
 US, MS = 1_000, 1_000_000
 
 BEGIN = 100 * MS
-"""When the demands of `tests/guests/load` begin."""
+"""Start of the demands of `tests/guests/load`."""
 
 PREPARE = 3 * US
-"""What a VM has to do then, before it waits for its first release."""
+"""Execution time of a VM at the start, before it waits for its first release."""
 
 RELEASE = 1_500
-"""What a release takes beside its demand: an interrupt, a wake, a sleep, a sample."""
+"""Overhead of a release: an interrupt, a wake-up, a sleep, a sample."""
 
 BOUND = 20 * US
-"""How far a dispatch may be from the simulator's. What an interruption costs, a switch to and fro
-and whatever Mortise does on the way, is of nobody's demand: a job that was interrupted ten times
-ends ten switches later. Budgets, turns and releases do not drift, so that the bound holds however
-long a run is."""
+"""Maximum deviation of a dispatch from the simulator's. The cost of a preemption, two switches and
+Mortise's work, is in no demand: a job that was preempted ten times ends ten preemptions later.
+Budgets, slices and releases do not drift, so that the bound holds for runs of any length."""
 
 MOMENT = 2 * US
-"""What is shorter is left out on both sides: for the simulator a switch takes no time, so that it
-has the core given for less than one would take, when a job ends just before a budget begins."""
+"""Dispatches that are shorter than this are ignored on both sides: a switch takes no time in the
+simulator, which dispatches for less than a switch if a job ends just before a replenishment."""
 
 SECONDS = 1
 
 
 @dataclass
 class Run:
-    """A system that ran, and what was recorded of it."""
+    """A run of a system and its records."""
 
     system: dict
     result: dict
     dispatches: list[Dispatch]
     starts: dict[str, tuple[int, int]]
-    """When each VM was ready for the first time, where its periods begin, and when it had started:
-    one after the other they are filled and boot."""
+    """Time at which each VM was first ready, which starts its periods, and time at which it had
+    booted; VMs are loaded and boot one after the other."""
 
     @property
     def end(self) -> int:
         return self.dispatches[-1].time
 
     def vms(self):
-        """The VMs as the simulator takes them."""
+        """The VMs as input of the simulator."""
         for vm in self.system["vm"]:
             origin, asleep = self.starts[vm["name"]]
             before = [other for _, other in self.starts.values() if other < asleep]
@@ -74,7 +72,7 @@ class Run:
             rated = vm.get("schedule") == "rate-monotonic"
             yield Vm(
                 vm["name"],
-                # Above all others here, the shorter the period the more.
+                # Above all others here, by rate-monotonic priority.
                 64 * MS - period if rated else vm.get("priority", 32),
                 [start, (BEGIN, PREPARE), *self.demand(vm)],
                 budget,
@@ -91,7 +89,7 @@ class Run:
         (task,) = tasks
         work = int(task["task"].removeprefix("spin-").removesuffix("us")) * US + RELEASE
         first, period = task["first_ns"], task["period_ns"]
-        # The first release is at least a millisecond after the demands begin.
+        # The first release is at least 1 ms after the start of the demands.
         first -= (first - BEGIN - MS) // period * period
         return [(time, work) for time in range(first, self.end, period)]
 
@@ -100,7 +98,7 @@ PAIR = ("budget", "period")
 
 
 def recorded(file) -> tuple[list[Dispatch], dict[str, tuple[int, int]]]:
-    """Who had core 0, and when each VM was ready and asleep for the first time."""
+    """The schedule of core 0, and the times at which each VM was first ready and first idle."""
     events = json.loads(file.read_text())["traceEvents"]
     (mortise,) = {
         e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "mortise"
@@ -127,7 +125,7 @@ def recorded(file) -> tuple[list[Dispatch], dict[str, tuple[int, int]]]:
 
 @pytest.fixture(scope="module")
 def run(tenon, tmp_path_factory):
-    """A way to run a system, by name or by its text, with what Mortise records of it."""
+    """Runs a system, by name or text, with Mortise's trace."""
 
     def call(system) -> Run:
         folder = tmp_path_factory.mktemp("shares")
@@ -146,15 +144,15 @@ def run(tenon, tmp_path_factory):
 
 
 def pieces(history: list[Dispatch]) -> list[tuple[Dispatch, int]]:
-    """The dispatches from the begin of the demands on, with how long each lasted."""
+    """The dispatches from the start of the demands on, with their lengths."""
     ended = pairwise([*history, Dispatch(history[-1].time + MS, None)])
     return [(one, after.time - one.time) for one, after in ended if one.time >= BEGIN]
 
 
 def lasting(history: list[Dispatch], other: list[Dispatch]) -> list[Dispatch]:
-    """The dispatches that are no shorter than a switch is, here or in the other history: a turn
-    that ends just before a release is longer or shorter by some of a switch. Of one that is too
-    long there to be left out, this is the counterpart, however short, if no other is."""
+    """The dispatches that are not shorter than a switch, here or in the other schedule: a slice
+    that ends just before a release varies by a fraction of a switch. A short dispatch is kept if it
+    is the only counterpart of a long one in the other schedule."""
     ours, theirs = pieces(history), pieces(other)
 
     def like(one: Dispatch, those: list[tuple[Dispatch, int]]) -> list[int]:
@@ -176,7 +174,7 @@ def lasting(history: list[Dispatch], other: list[Dispatch]) -> list[Dispatch]:
 
 
 def assert_as_simulated(run: Run, at_least: int) -> list[Dispatch]:
-    """Each dispatch from the begin of the demands on is the simulator's, within the bound."""
+    """Each dispatch from the start of the demands on equals the simulator's, within the bound."""
     ideal = list(simulate(run.vms(), run.end))
     recorded, simulated = lasting(run.dispatches, ideal), lasting(ideal, run.dispatches)
     for index, (real, expected) in enumerate(zip(recorded, simulated, strict=False)):
@@ -193,13 +191,13 @@ def assert_as_simulated(run: Run, at_least: int) -> list[Dispatch]:
 def test_an_overload_by_fixed_priority(run):
     overload = run("overload")
     assert_as_simulated(overload, at_least=400)
-    # Whole periods from the time on at which all three have more to do than they get.
+    # Whole periods from the time on at which the demands of all three exceed their time.
     start, end = 200 * MS, 1_000 * MS
     had = got(overload.dispatches, start, end)
     whole = end - start
     assert had["sharp"] == pytest.approx(whole * 21 / 50, rel=0.001)
     assert had["steady"] >= whole * 3 / 10
-    # What is left is shared by turns.
+    # The remaining time is shared round-robin.
     assert had["greedy"] == pytest.approx(had["steady"] - whole * 3 / 10, rel=0.2)
     assert had.get(None, 0) == 0
 
@@ -211,12 +209,12 @@ def test_an_overload_by_deadline(run):
     start, end = 200 * MS, 1_000 * MS
     had = got(overload.dispatches, start, end)
     for name, part in {"short": 2 / 5, "medium": 3 / 10, "long": 3 / 10}.items():
-        # No whole number of periods: one budget more or less.
+        # Not a multiple of the period: one budget more or less.
         assert had[name] == pytest.approx((end - start) * part, abs=6_279 * US)
 
 
 def vm(name: str, demand: tuple[int, str] | None = None, **terms: Any) -> str:
-    """A VM that takes so many microseconds each period; without a demand, all it gets."""
+    """A VM with a demand in us per period, or an unlimited one."""
     task = ""
     if demand is not None:
         micros, period = demand
@@ -226,10 +224,10 @@ def vm(name: str, demand: tuple[int, str] | None = None, **terms: Any) -> str:
 
 MIXED = described(
     "shares",
-    # Releases are whole milliseconds apart, budgets are not: none ends just when another begins.
-    # Within its budget but for those periods that have two of its releases.
+    # Releases are multiples of 1 ms, budgets are not, so that no budget ends at a release.
+    # Within its budget, except in periods with two of its releases.
     vm("brief", (400, "7ms"), priority=50, budget="600us", period="8ms"),
-    # Runs out in each period, and is woken while its budget is depleted.
+    # Depleted in each period, and woken while its budget is depleted.
     vm("capped", (600, "3ms"), priority=40, budget="1130us", period="5ms"),
     # Two deadlines below.
     vm("soft", (2_500, "11ms"), priority=20, schedule="edf", budget="2070us", period="12ms"),
@@ -243,14 +241,14 @@ MIXED = described(
 
 @pytest.mark.timeout(600)
 def test_every_policy_side_by_side(run):
-    """Budgets are used up while running and while waiting, and are left over."""
+    """Budgets that are depleted while running, exhausted by waiting, and not used up."""
     mixed = run(MIXED)
     assert_as_simulated(mixed, at_least=1_000)
     assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
 
 
 def rated(name: str, demand: tuple[int, str], budget: str, period: str) -> str:
-    """A VM with a budget, whose priority follows from its period."""
+    """A VM with a budget and a rate-monotonic priority."""
     return vm(name, demand, schedule="rate-monotonic", budget=budget, period=period)
 
 

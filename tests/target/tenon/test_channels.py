@@ -1,4 +1,4 @@
-"""Channels between VMs: what two of them find as they try them on each other."""
+"""Channels between VMs: the self-test of two VMs."""
 
 import pytest
 from conftest import assert_well, until
@@ -13,21 +13,22 @@ def judge(outcome):
     assert [line for line in lines if "FAILED" in line] == []
     assert len([line for line in lines if line.startswith("ok ")]) == CASES
     assert lines[-1] == "channel-test: all cases hold"
-    # It died once as asked and once as it had lied.
+    # It restarted once on request and once after its forged index.
     assert outcome.vm("responder")["restarts"] == 2
     assert outcome.vm("responder")["state"] == outcome.vm("initiator")["state"] == "running"
 
 
 @pytest.mark.timeout(300)
 def test_channels_keep_their_promises_between_cores(tenon, tmp_path):
-    """One VM is rung by a virtual interrupt, the other, whose interrupts are its own, by an SGI."""
+    """Doorbells are a virtual interrupt for one VM, and an SGI for the other, with direct
+    interrupts."""
     last = until(tmp_path, initiator="channel-test: all cases hold")
     judge(tenon("run", "channels", "--headless", "--deterministic", *last))
 
 
 @pytest.mark.timeout(300)
 def test_channels_keep_their_promises_on_one_core(tenon, tmp_path):
-    """Both VMs share a core, so that a doorbell decides who has it next."""
+    """Both VMs share a core, so that a doorbell causes a switch."""
     last = until(tmp_path, initiator="channel-test: all cases hold")
     judge(tenon("run", "channels-one-core", "--headless", "--deterministic", *last))
 

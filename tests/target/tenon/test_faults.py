@@ -1,4 +1,4 @@
-"""What an application does wrong: each is reported with who did it, and ends the image."""
+"""Faults of an application: each is reported with its thread and ends the image."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ SYNDROME = re.compile(r"esr=0x[0-9a-f]+ far=0x[0-9a-f]+ elr=0x[0-9a-f]+$")
 
 @pytest.fixture(params=["[1]", "[1, 2]"], ids=["one core", "two cores"])
 def system(request, tmp_path):
-    """The system, with an image for one core, or for two that keep each other out."""
+    """The system with an image for one core, or for two cores with locks."""
     folder = tmp_path / "faults"
     shutil.copytree(ROOT / "tests/systems/faults", folder)
     description = folder / "system.toml"
@@ -38,7 +38,7 @@ def test_each_fault_is_named_and_ends_in_a_restart(tenon, system, tmp_path):
     last = until(tmp_path, faults="faults: all tried")
     outcome = tenon("run", system, "--headless", "--deterministic", *last)
     assert_well(outcome)
-    # What the stack ended in was such a line.
+    # The stack overflowed within such a line.
     *lines, last = [line for line in outcome.said("faults") if not "deeper".startswith(line)]
     assert last == "faults: all tried"
     tried = list(zip(lines[::2], lines[1::2], strict=True))

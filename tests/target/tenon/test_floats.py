@@ -1,4 +1,4 @@
-"""Floating point: nowhere in an image without it, kept apart in one with it."""
+"""Floating point: not used by images without it, and preserved per context in images with it."""
 
 import json
 
@@ -118,7 +118,7 @@ priority = {}
 
 @pytest.mark.parametrize("priorities", [(0, 0, 0), (32, 0, 0)])
 def test_vms_that_share_a_core_keep_their_own(tenon, tmp_path, priorities):
-    """Each fills all registers, the others run in between, it compares: by turns, by preemption."""
+    """Each VM fills all registers and compares them after others ran, by yields and preemption."""
     names = ("one", "other", "third")
     vms = map(ONE_OF_THEM.format, names, priorities)
     (tmp_path / "system.toml").write_text(IN_TURNS + "".join(vms))

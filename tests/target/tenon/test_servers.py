@@ -1,4 +1,4 @@
-"""Threads of Tenon with servers: what they are promised, and who runs when by the textbook."""
+"""Thread servers of Tenon: their guarantees, and the schedule of the reference simulator."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ BEGIN, FIRST, END = 100 * MS, 1_370 * US, 480 * MS
 """When the demands of the guest `budgets` begin, the offset of the first releases, and the end."""
 
 ATTACHED = 3 * US
-"""When the first periods begin from `BEGIN` on."""
+"""Start of the first periods after `BEGIN`."""
 
 STARTED = 13 * US
-"""When all have started."""
+"""Time at which all threads have started."""
 
 RELEASE = 450
-"""What a release takes beside its demand."""
+"""Overhead of a release."""
 
 BOUND = 20 * US
-"""How far a dispatch may be from the simulator's. The time of switches is charged to threads, so
-that it adds up in the background, whose turns begin where others end: hence `COMPARED`."""
+"""Maximum deviation of a dispatch from the simulator's. Switches are charged to threads and add up
+in the background, whose slices are consecutive: hence `COMPARED`."""
 
 COMPARED = 240 * MS
 
@@ -40,7 +40,7 @@ NAMES = ("rest", "more")
 
 @pytest.fixture(scope="module")
 def budgets(tenon, tmp_path_factory):
-    """A run of the system, and what was recorded of its core."""
+    """A run of the system and the schedule of its core."""
     folder = tmp_path_factory.mktemp("servers")
     file = folder / "trace.json"
     line = ("run", "tests/systems/budgets", "--headless", "--deterministic", "--trace", file)
@@ -73,7 +73,7 @@ def merged(history) -> list[Dispatch]:
 
 
 def simulated(lines) -> list[Dispatch]:
-    """What should have happened, from the threads' own words: shorter periods are more urgent."""
+    """The expected schedule for the printed parameters, with rate-monotonic priorities."""
     words = r"(\w+) has (\d+) of (\d+), wants (\d+) of (\d+)"
     loads = [match.groups() for line in lines if (match := re.match(words, line))]
     assert len(loads) == 3
@@ -88,7 +88,7 @@ def simulated(lines) -> list[Dispatch]:
 
 
 def agreed(one: list[Dispatch], other: list[Dispatch]) -> int:
-    """How often whoever has the core of the one for long enough has it of the other as well."""
+    """Fraction of the long dispatches of one schedule that match the other schedule."""
     times = [dispatch.time for dispatch in other]
     count = 0
     for dispatch, following in pairwise(one):
@@ -109,7 +109,7 @@ def test_what_servers_promise(budgets):
 
 
 def test_an_overload_of_threads(budgets):
-    """Each way, so that nobody has the core for long who should not have had it at all."""
+    """In both directions, so that no thread runs for long at a wrong time."""
     lines, dispatches = budgets
     ideal = merged(simulated(lines))
     assert agreed(dispatches, ideal) >= 200
@@ -119,7 +119,7 @@ def test_an_overload_of_threads(budgets):
 def test_what_an_overload_leaves_is_shared_fairly(budgets):
     lines, dispatches = budgets
     had, ideal = (got(history, BEGIN, END - MS) for history in (dispatches, simulated(lines)))
-    # Two turns at most between those that want all they can get.
+    # At most two slices of difference between threads with unlimited demands.
     assert abs(had["rest"] - had["more"]) <= 2 * MS
     for name in ("brief", "steady", "eager"):
         assert had[name] == pytest.approx(ideal[name], rel=0.01)

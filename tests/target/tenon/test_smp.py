@@ -1,4 +1,4 @@
-"""Tenon on several cores: in a VM, and without Mortise on both generations of the GIC."""
+"""Tenon on several cores: in a VM, and without Mortise on GICv2 and GICv3."""
 
 import json
 
@@ -24,7 +24,7 @@ def test_tenon_keeps_its_promises_on_three_cores(tenon, tmp_path):
 
 @pytest.fixture(scope="module")
 def four(tenon, tmp_path_factory):
-    """The image for four cores, as a flat file of its own: others build it for three."""
+    """The image for four cores as a separate flat file, as others build it for three."""
     setting = "CONFIG_TENON_THREAD_CORES=4"
     built = tenon("build", "selftest-smp", "-D", setting, "--json", json_file=False)
     assert_well(built)

@@ -1,4 +1,4 @@
-"""Tenon in a VM: what it promises its applications."""
+"""Tenon in a VM: the self-tests."""
 
 import pytest
 from conftest import assert_well, until
@@ -39,7 +39,7 @@ def test_it_keeps_them_with_options(tenon, tmp_path, system, vms):
 @pytest.mark.timeout(600)
 def test_threads_take_turns_by_slices_or_of_their_own_accord(tenon, tmp_path):
     last = until(tmp_path, slices=" failed", cooperative=" failed")
-    # How long a turn is, a busy host does not say.
+    # Slices are not measurable by the clock of a busy host.
     outcome = tenon("run", "selftest-time-slices", "--headless", "--deterministic", *last)
     assert_well(outcome)
     for vm, cases in (("slices", 4), ("cooperative", 3)):

@@ -1,7 +1,7 @@
-"""The counting plugin and the run around it, on a machine with neither kernel.
+"""The counting plugin on a machine without a kernel.
 
-A few hand-assembled instructions play both: some code declared to be Mortise's is called before
-every sample, a status page and a task area are filled, and every count is known beforehand.
+Hand-assembled instructions stand for both kernels: code that is declared as Mortise's is called
+before each sample, and a status page and a task area are filled. All counts are known in advance.
 """
 
 import struct
@@ -12,7 +12,7 @@ from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import FIRST, Passage, Visit
 from tenonos.run.target import Machine, WatchedTask, WatchedVm
 
-BASE = 0x4008_0000  # where QEMU puts a kernel without a header
+BASE = 0x4008_0000  # QEMU's load address of a kernel without a header
 MORTISE = BASE + 0x1000
 STATUS, TASK, UART = 0x4400_0000, 0x4410_0000, 0x0900_0000
 SAMPLES, PERIOD = 20, 1000
@@ -21,7 +21,7 @@ HELLO = b"[00000.000000007] motor| hello\r\n"
 
 
 class Program:
-    """An assembler for what is needed here."""
+    """A minimal assembler."""
 
     def __init__(self):
         self.words = []
@@ -62,14 +62,14 @@ class Program:
 
 
 CALLED = (NOP, NOP, NOP, NOP, RET)
-BEGIN, END = 0xD503_2FDF, 0xD503_2FFF  # the hints that mark
+BEGIN, END = 0xD503_2FDF, 0xD503_2FFF  # the hint instructions of marks
 LOOK, RETURN = 0xD538C100, 0xD69F03E0  # mrs x0, isr_el1; eret
 TO_CALLER = (0xD51C_403E, 0xD51C_400C)  # msr elr_el2, x30; msr spsr_el2, x12
 VISITED = (*TO_CALLER, NOP, LOOK, NOP, RETURN)
 
 
 def program(mortise=CALLED):
-    """The picture, and the two ends of the measured path."""
+    """The image, and both ends of the measured path."""
     code = Program()
     code.load(12, 0x3C9)  # EL2 with SP_EL2, everything masked
     for byte in HELLO:

@@ -1,4 +1,4 @@
-"""Which lines of Mortise a run executes: those that it must, and none that it cannot."""
+"""Coverage of Mortise: executed lines are reported, and no others."""
 
 import pytest
 from conftest import ROOT
@@ -13,7 +13,7 @@ PARTITION = "pool/mortise/partition/src"
 
 
 class Ran:
-    """A manager that has another VM restarted ten times, with two witnesses of what it executed."""
+    """A manager that restarts another VM ten times, with two records of the executed code."""
 
     def __init__(self):
         built = build.build(systems.load("random-restarts"))
@@ -38,7 +38,7 @@ class Ran:
             self.steps.update(record.steps)
 
     def lines(self, file, text):
-        """Whether each line was executed that has code and this text."""
+        """Whether all lines with code and this text were executed."""
         path = ROOT / file
         found = [n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line]
         known = [self.coverage.lines[file, n] for n in found if (file, n) in self.coverage.lines]
@@ -46,7 +46,7 @@ class Ran:
         return known
 
     def function(self, name, folder=PARTITION):
-        """Whether each line was executed that has code and is of this function."""
+        """Whether all lines with code of this function were executed."""
         known = [
             covered
             for line, covered in self.coverage.lines.items()
@@ -64,9 +64,9 @@ def ran():
 @pytest.mark.timeout(300)
 def test_an_instruction_is_told_once_if_it_was_executed(ran):
     assert ran.told == len(ran.first) > 5_000
-    # What visits of Mortise went through, instruction by instruction, is another count of the same.
+    # The instruction-wise records of visits are an independent count of the same.
     assert ran.steps <= ran.first
-    # Those that were under way at the end are not told; a core that its guest keeps has begun one.
+    # Visits in progress at the end are not recorded, such as that of a core that is being regained.
     assert len(ran.first - ran.steps) < len(ran.first) // 20
 
 
@@ -84,13 +84,13 @@ def test_what_ends_the_machine_is_not(ran):
     assert not any(ran.lines("pool/hw/arch/src/firmware.rs", "system_off"))
     labels = {w.label: covered for w, covered in ran.coverage.assembly.items() if covered}
     assert "mortise_fault" not in labels and "mortise_own_fault" not in labels
-    # Of the assembly that takes a core from reset to Rust nearly all.
+    # Nearly all of the assembly from reset to Rust.
     assert "image_start" in labels
 
 
 @pytest.mark.timeout(300)
 def test_a_library_that_nobody_calls_is_not(ran):
-    # Each core has one VM at most: nothing is dispatched there.
+    # At most one VM per core: the dispatcher is not used.
     lines, covered = ran.coverage.of("mortise/dispatch")
     assert lines > 100 and covered == 0
     lines, covered = ran.coverage.of("mortise/partition")

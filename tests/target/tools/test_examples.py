@@ -1,4 +1,4 @@
-"""Linux programs on real-time cores: the three example systems, each by the line of its README."""
+"""Linux programs on dedicated cores: the example systems by the command line of their READMEs."""
 
 import re
 
@@ -8,7 +8,7 @@ from conftest import ROOT, assert_well
 
 @pytest.fixture
 def example(tenon):
-    """Runs an example system as its README says, to its end."""
+    """Runs an example system by the command line of its README."""
 
     def run(name):
         text = (ROOT / "examples/systems" / name / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""The path of a newcomer: the shell lines of the README, word for word, in an empty folder."""
+"""The shell commands of the README, verbatim, in an empty folder."""
 
 import os
 import re
@@ -11,7 +11,7 @@ SECTION = "## Your own system in ten minutes"
 
 
 def blocks():
-    """The shell blocks of that section, in order."""
+    """The shell blocks of a section in order."""
     text = (ROOT / "README.md").read_text().split(SECTION)[1].split("\n## ")[0]
     return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 

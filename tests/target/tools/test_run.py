@@ -1,4 +1,4 @@
-"""`./tenon run` as a process: a debugger on it, and what is left when it is ended."""
+"""`./tenon run` as a process: debugging, and cleanup at its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tenonos.run.frontend import Wishes, _printed
 
 
 def test_a_line_that_was_broken_off_is_read_whole(capsys):
-    """However long its end is on its way: a busy host takes it for a line of its own."""
+    """A line that arrives in pieces, which a busy host may read as several lines."""
     printed = _printed(Wishes())
     printed.chunk(Chunk("linux", 0, "all is ", begins=True, ends=True))
     printed.close(None)
@@ -40,7 +40,7 @@ def start(*arguments):
 
 
 def until(process, text, limit=120):
-    """The first line on stderr that holds `text`."""
+    """The first line on stderr that contains `text`."""
     end = time.monotonic() + limit
     for line in process.stderr:
         if text in line:
@@ -81,7 +81,7 @@ def test_a_killed_run_takes_the_emulator_with_it():
 
 
 def working_folders():
-    """Where all processes are; the emulator is in its run's folder."""
+    """Working directories of all processes; the emulator's is the folder of its run."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):

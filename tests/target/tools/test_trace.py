@@ -1,4 +1,4 @@
-"""`./tenon run --trace`: what a periodic thread does, event by event."""
+"""`./tenon run --trace`: the events of a periodic thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from conftest import assert_well, until
 
-# What a busy host reads too late is overwritten, and told as lost.
+# Records that a busy host reads too late are overwritten and reported as lost.
 pytestmark = pytest.mark.alone
 
 
@@ -38,7 +38,7 @@ def traced(tenon, tmp_path_factory):
 
 
 def events_of(file, vm):
-    """What one VM recorded: those of Mortise are beside."""
+    """The records of a VM, without those of Mortise."""
     events = json.loads(file.read_text())["traceEvents"]
     (process,) = [
         e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == vm
@@ -59,16 +59,16 @@ def test_a_periodic_thread_event_by_event(traced):
     pieces = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])
     core = [e for e in pieces if tracks[e["tid"]] == "core 0"]
     bodies = [e for e in pieces if e["name"] == "pulse::BODY"]
-    # From the first release on, the core goes to and fro between the two, once for each release.
+    # From the first release on, the core switches between both once per release.
     released = outcome.task["completed"]
     assert released == 1000
     assert [e["name"] for e in core[-2 * released - 1 :]] == ["idle", "main"] * released + ["idle"]
-    # The last body may lie across the end.
+    # The last body may extend beyond the end.
     assert len(bodies) in (released, released - 1)
     timer = [e for e in pieces if tracks[e["tid"]] == "core 0 interrupts"]
     assert Counter(e["name"] for e in timer).keys() == {"timer (27)"}
     assert not [e for e in events if e["ph"] == "i" and "lost" in e["name"]]
-    # Each body begins within the run that its release's interrupt led to, and none before.
+    # Each body starts within the run after its release's interrupt.
     releases = [e["ts"] for e in timer[-released:]]
     mains = [e for e in core if e["name"] == "main"][-released:]
     for release, run, body in zip(releases, mains, bodies[-released:], strict=False):
@@ -103,13 +103,13 @@ def test_a_release_is_followed_from_the_interrupt_through_mortise_to_the_task(te
         track = tracks[event["pid"], event["tid"]] + moment
         pieces[track].append((event["ts"], event.get("dur", 0), event["name"]))
     assert not [name for _, _, name in pieces["mortise core 0 moments"] if "lost" in name]
-    # Whoever had the core, the turns of all leave no gap and never overlap.
+    # The runs of all VMs are adjacent, without gap or overlap.
     turns = pieces["mortise core 0"]
     assert {"motor", "linux", "idle 0"} == {name for _, _, name in turns}
     for (start, length, _), (following, _, _) in pairwise(turns):
         assert start + length == pytest.approx(following, abs=1e-3)
-    # Each run of the task lies in a turn of its VM, and begins within a microsecond of the
-    # injection that Mortise recorded, which lies within the interrupt that Mortise took.
+    # Each run of the task is within a run of its VM and starts within a microsecond of the recorded
+    # injection, which is within the interrupt that Mortise handled.
     released = outcome.task["completed"]
     runs = [piece for piece in pieces["motor core 0"] if piece[2] == "main"][-released:]
     motors = [piece for piece in turns if piece[2] == "motor"]
@@ -121,7 +121,7 @@ def test_a_release_is_followed_from_the_interrupt_through_mortise_to_the_task(te
         turn = next(turn for turn in reversed(motors) if turn[0] <= start)
         assert start + length <= turn[0] + turn[1]
         assert 0 < start - max(at for at in injections if at < start) < 1
-    # Every exit by WFI that the VM counted is there, but for the last, which has not ended.
+    # All counted exits by WFI are recorded, except the last one, which has not ended.
     waits = [name for _, _, name in pieces["mortise core 0 exits"]]
     assert set(waits) <= {
         "interrupt", "doorbell", "WFI", "HVC", "SMC", "data abort", "MSR or MRS", "floating point"
