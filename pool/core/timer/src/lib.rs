@@ -35,7 +35,6 @@
 #![forbid(unsafe_code)]
 
 mod deadline_table;
-mod expire;
 mod queue;
 mod radix_heap;
 mod sorted_list;
@@ -48,9 +47,8 @@ mod conformance;
 mod tests;
 
 pub use deadline_table::DeadlineTable;
-pub use expire::Step;
 pub use queue::TimerQueue;
-pub use radix_heap::RadixHeap;
+pub use radix_heap::{RadixHeap, Step};
 pub use sorted_list::SortedTimerList;
 pub use state::{Timed, TimerState};
 pub use wheel::TimingWheel;

@@ -1,4 +1,8 @@
-//! The radix heap: a tickless timer queue.
+//! Tickless timer queue: a radix heap.
+
+mod expire;
+
+pub use expire::Step;
 
 use crate::state::{
     NOT_PENDING, PEER, Peer, SlotIndex, Timed, join, lead_peers, leave_peers, rejoin,

@@ -1,5 +1,11 @@
 //! Per-core vCPU scheduler state and the dispatcher interface.
 
+mod admission;
+mod guest_entry;
+mod interrupt_entry;
+mod interrupts;
+mod reserved;
+
 use crate::{
     bounds::{self, BACKGROUND_SLICE},
     core_mode::CoreMode,

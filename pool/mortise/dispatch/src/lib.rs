@@ -1,4 +1,4 @@
-//! Dispatch: the scheduler and VM switch of cores that several VMs share, mode 2 of Mortise.
+//! Scheduler and VM switch of shared cores: dispatch, mode 2 of Mortise.
 //!
 //! A shared core runs the most urgent of its ready vCPUs (TenonOS paper, 4.4.3, Figure 7). A vCPU
 //! that waits for an interrupt (WFI) is descheduled at once. An interrupt for it, including its own
@@ -29,14 +29,9 @@
 #![no_std]
 #![expect(unsafe_code, reason = "contexts of virtual CPUs are exchanged here")]
 
-mod admission;
 mod bounds;
 mod core_mode;
 mod core_scheduler;
-mod guest_entry;
-mod interrupt_entry;
-mod interrupts;
-mod reserved;
 mod vcpu_context;
 
 pub use core_scheduler::{CoreSchedulers, DISPATCH};

@@ -1,4 +1,4 @@
-//! Expiry of a radix heap in bounded steps.
+//! Expiry of a radix heap's timers in bounded steps.
 
 use crate::RadixHeap;
 use crate::radix_heap::Role;

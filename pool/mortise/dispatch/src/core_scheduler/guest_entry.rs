@@ -7,8 +7,9 @@
 //! from the start.
 
 use crate::{
-    core_scheduler::{CoreScheduler, FIQ, IRQ, is, is_pending, is_pending_now, pending},
-    interrupts::is_timer_near,
+    core_scheduler::{
+        CoreScheduler, FIQ, IRQ, interrupts::is_timer_near, is, is_pending, is_pending_now, pending,
+    },
     vcpu_context::VcpuContext,
 };
 use core_sched::cold_path;

@@ -3,8 +3,7 @@
 use crate::{
     bounds::{self, TIMER_GUARD},
     core_mode::CoreMode,
-    core_scheduler::CoreScheduler,
-    interrupts::hypervisor_deadline,
+    core_scheduler::{CoreScheduler, interrupts::hypervisor_deadline},
     vcpu_context::VcpuContext,
 };
 use core_statistics::ExitKind;

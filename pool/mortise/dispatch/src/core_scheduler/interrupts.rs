@@ -86,7 +86,7 @@ impl CoreScheduler {
         self.return_to_guest(core, chosen)
     }
 
-    /// Unmasks the priorities of the loaded vCPU, so that a [repended](crate::interrupt_entry)
+    /// Unmasks the priorities of the loaded vCPU, so that a [repended](crate::core_scheduler::interrupt_entry)
     /// interrupt is taken before the decision.
     pub(crate) fn unmask_priorities(&self) {
         if let Some(context) = self.loaded.get() {
