@@ -100,6 +100,8 @@ pub fn set_priority(frame: Mmio, intid: u32, priority: u8) {
 
 /// Resets the 32 interrupts of word `word`: this group, default priority, disabled, neither pending
 /// nor active.
+// One copy for distributors and redistributors.
+#[inline(never)]
 pub fn reset_word(frame: Mmio, word: usize, group: Group) {
     frame.write32(CLEAR_ENABLE + word * 4, u32::MAX);
     frame.write32(CLEAR_PENDING + word * 4, u32::MAX);
