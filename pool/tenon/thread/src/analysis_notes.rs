@@ -1,10 +1,12 @@
-//! Notes for the analysis of the linked image: blocking points, handlers and first functions of threads.
+//! Notes for the analysis of the linked image: blocking points, handlers and first functions of
+//! threads.
 //!
-//! A handler that blocks is a programming error, and the linked image shows which function calls which.
-//! So the addresses of these places are written into sections of the ELF file that are not loaded: they
-//! cost no instruction and no byte of memory, and stay correct however the compiler inlines. The
-//! orchestrator walks the calls from handlers to blocking points and rejects an image in which it finds
-//! one (`docs/decisions/waiting-in-handlers.md`); it also measures the stacks of the noted threads.
+//! A handler that blocks is a programming error, and the linked image shows which function calls
+//! which. So the addresses of these places are written into sections of the ELF file that are not
+//! loaded: they cost no instruction and no byte of memory, and stay correct however the compiler
+//! inlines. The orchestrator walks the calls from handlers to blocking points and rejects an image
+//! in which it finds one (`docs/decisions/waiting-in-handlers.md`); it also measures the stacks of
+//! the noted threads.
 
 /// Writes the address of the current place, and further words, into a section that is not loaded.
 macro_rules! note {
@@ -31,8 +33,8 @@ pub(crate) fn note_blocking() {
     note!("waits");
 }
 
-/// Notes that an interrupt calls the function into which this is inlined, so that all its callees run in
-/// a handler.
+/// Notes that an interrupt calls the function into which this is inlined, so that all its callees
+/// run in a handler.
 #[inline(always)]
 pub(crate) fn note_handler() {
     note!("handlers");
@@ -45,8 +47,8 @@ pub(crate) fn note_timer_handler() {
     note!("timers");
 }
 
-/// Notes that the function into which this is inlined calls handlers of timers, and no other function
-/// through a pointer.
+/// Notes that the function into which this is inlined calls handlers of timers, and no other
+/// function through a pointer.
 #[inline(always)]
 pub(crate) fn note_timer_call() {
     note!("expiries");

@@ -1,7 +1,7 @@
 //! The guest header: what Mortise assigned to this VM.
 //!
-//! Mortise passes a guest the address of a header with its log ring, its status page and an area for the
-//! samples of each periodic task. On bare metal there is no header and none of these.
+//! Mortise passes a guest the address of a header with its log ring, its status page and an area
+//! for the samples of each periodic task. On bare metal there is no header and none of these.
 
 use crate::kernel::Kernel;
 use crate::kernel::address_space;
@@ -18,8 +18,8 @@ pub use tenon_map::Error as MapError;
 /// Size of the header with all its tasks.
 const HEADER: usize = PAGE_SIZE as usize;
 
-/// The guest header at the address that the entry code was passed, if there is one. A boot loader passes a
-/// device tree or nothing instead.
+/// The guest header at the address that the entry code was passed, if there is one. A boot loader
+/// passes a device tree or nothing instead.
 ///
 /// # Safety
 ///
@@ -43,8 +43,8 @@ pub fn guest() -> Option<Guest<'static>> {
 /// The shared memory of a range in the header.
 fn area(range: IntermediateRange) -> Option<Area<'static>> {
     let (start, size) = (range.start() as usize, range.size() as usize);
-    // SAFETY: Mortise maps the ranges of its header for the whole run of the VM, stage 1 maps them as normal
-    // memory, and only `Area` accesses them.
+    // SAFETY: Mortise maps the ranges of its header for the whole run of the VM, stage 1 maps them
+    // as normal memory, and only `Area` accesses them.
     unsafe { Area::from_raw(start as *mut u8, size) }
 }
 
@@ -58,8 +58,8 @@ pub fn status() -> Option<StatusReader<'static>> {
     StatusReader::attach(area(guest()?.status()?)?).ok()
 }
 
-/// Maps the registers of a device for a driver in the application, as the address space contains only the
-/// devices of the kernel at first. The mapping is in blocks of 2 MiB.
+/// Maps the registers of a device for a driver in the application, as the address space contains
+/// only the devices of the kernel at first. The mapping is in blocks of 2 MiB.
 pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
     let end = base.checked_add(size).ok_or(MapError::Address(base))?;
     address_space::map_device(base..end)
@@ -99,14 +99,14 @@ impl fmt::Display for DeviceError {
 
 impl core::error::Error for DeviceError {}
 
-/// The registers of the first device of a kind that is assigned to this VM or present in this machine. Only
-/// kinds that a library of the image declares in `drives` are known.
+/// The registers of the first device of a kind that is assigned to this VM or present in this
+/// machine. Only kinds that a library of the image declares in `drives` are known.
 pub fn device(kind: &str) -> Result<Mmio, DeviceError> {
     let found = TENON_DEVICES.iter().find(|device| device.0 == kind);
     let &(_, base, size) = found.ok_or(DeviceError::Absent)?;
     map_device(base, size).map_err(DeviceError::Map)?;
-    // SAFETY: the board has the registers of the device at this address, and they stay mapped. Devices with
-    // DMA are not offered here, so accesses do not change memory.
+    // SAFETY: the board has the registers of the device at this address, and they stay mapped.
+    // Devices with DMA are not offered here, so accesses do not change memory.
     Ok(unsafe { Mmio::new(base, size) })
 }
 

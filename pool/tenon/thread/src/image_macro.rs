@@ -113,13 +113,13 @@ macro_rules! image {
                 if CORES == 1 {
                     park()
                 }
-                // SAFETY: the secondary entry code calls this once per core, on the interrupt stack of
-                // the core that the first one turned on with this number.
+                // SAFETY: the secondary entry code calls this once per core, on the interrupt stack
+                // of the core that the first one turned on with this number.
                 unsafe { boot_secondary(&image(), core) }
             }
 
-            // CPACR_EL1.FPEN enables or traps floating point (Arm ARM, D19.2.29). Set before any Rust
-            // code, which may use floating point in an image that allows it.
+            // CPACR_EL1.FPEN enables or traps floating point (Arm ARM, D19.2.29). Set before any
+            // Rust code, which may use floating point in an image that allows it.
             #[cfg(target_os = "none")]
             core::arch::global_asm!(
                 ".section .text.tenon_start, \"ax\"",

@@ -1,7 +1,7 @@
 //! Console input, byte by byte.
 //!
-//! On bare metal it comes from the UART. Under Mortise a VM has a UART of its own if its system sets
-//! `input = true`; other VMs print by the log ring and have no input.
+//! On bare metal it comes from the UART. Under Mortise a VM has a UART of its own if its system
+//! sets `input = true`; other VMs print by the log ring and have no input.
 
 use crate::kernel::console;
 

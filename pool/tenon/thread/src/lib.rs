@@ -1,8 +1,8 @@
 //! The LibOS kernel: boot, threads, time, interrupts.
 //!
-//! An application is linked with this kernel into one image with one address space, and its main function runs
-//! in a thread. [`image!`] defines the image. The same image boots under Mortise, which passes it a guest
-//! header, and on bare metal at EL2 or EL1.
+//! An application is linked with this kernel into one image with one address space, and its main
+//! function runs in a thread. [`image!`] defines the image. The same image boots under Mortise,
+//! which passes it a guest header, and on bare metal at EL2 or EL1.
 //!
 //! - [`thread`]: threads with preemptive priority scheduling, in static storage;
 //! - [`server`]: budgets of threads, in images with servers;
@@ -14,14 +14,15 @@
 //! - [`environment`]: what Mortise assigned to this VM;
 //! - [`input`]: input from the console.
 //!
-//! Below these, `kernel` has the exception vectors, the context switch and the state of a core: the scheduler,
-//! the timer queue and the interrupt table, which are pure libraries tested on the host.
+//! Below these, `kernel` has the exception vectors, the context switch and the state of a core: the
+//! scheduler, the timer queue and the interrupt table, which are pure libraries tested on the host.
 //!
-//! Guarantees: no function allocates. The path from an interrupt to a thread has no lock and no loop without
-//! a constant bound. The longest masked section is the expiry of eight timers, apart from log lines. In steady
-//! state a VM with direct interrupts causes no exit to Mortise: the core itself serves timer, interrupt
-//! acknowledgement and idle. With several cores each has its own kernel, and a shared object has its own lock
-//! (`docs/decisions/smp.md`); an image for one core contains none of that.
+//! Guarantees: no function allocates. The path from an interrupt to a thread has no lock and no
+//! loop without a constant bound. The longest masked section is the expiry of eight timers, apart
+//! from log lines. In steady state a VM with direct interrupts causes no exit to Mortise: the core
+//! itself serves timer, interrupt acknowledgement and idle. With several cores each has its own
+//! kernel, and a shared object has its own lock (`docs/decisions/smp.md`); an image for one core
+//! contains none of that.
 
 #![no_std]
 #![expect(

@@ -1,10 +1,10 @@
 //! Options of the image as link-time constants.
 //!
-//! A library is compiled once for all images and reads no configuration, but an option that is off must not
-//! cost an instruction. So the image crate defines each option as a constant ([`image!`](crate::image) writes
-//! them from Kconfig), this module declares it, and link-time optimisation replaces the load by the value: of
-//! `if options::cores() > 1 {}` both branches are compiled, and one remains. `tests/target/build/test_options.py`
-//! checks that no option is loaded.
+//! A library is compiled once for all images and reads no configuration, but an option that is off
+//! must not cost an instruction. So the image crate defines each option as a constant
+//! ([`image!`](crate::image) writes them from Kconfig), this module declares it, and link-time
+//! optimisation replaces the load by the value: of `if options::cores() > 1 {}` both branches are
+//! compiled, and one remains. `tests/target/build/test_options.py` checks that no option is loaded.
 //!
 //! On the host there is no image; a getter then returns the value given here.
 //!
@@ -18,7 +18,8 @@ macro_rules! options {
     )*) => {
         #[cfg(target_os = "none")]
         unsafe extern "Rust" {
-            // SAFETY: `image!` defines each static from the same list with the same type, and no code writes it.
+            // SAFETY: `image!` defines each static from the same list with the same type, and no
+            // code writes it.
             $(safe static $symbol: $type;)*
         }
 

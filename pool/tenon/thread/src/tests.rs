@@ -1,4 +1,5 @@
-//! Tests of the kernel of one core. On the host the counter reads zero, and a switch changes no context.
+//! Tests of the kernel of one core. On the host the counter reads zero, and a switch changes no
+//! context.
 
 extern crate std;
 
@@ -148,8 +149,8 @@ fn what_a_thread_takes_along_fits_its_stack_or_is_refused() {
     );
 }
 
-/// Makes the current thread wait. On the host the switch returns at once, so that the thread stays in the
-/// state in which the call left it.
+/// Makes the current thread wait. On the host the switch returns at once, so that the thread stays
+/// in the state in which the call left it.
 fn wait_in(queue: &'static WaitQueue, kernel: &Kernel) {
     let guard = leak(ObjectLock::new()).lock();
     assert_eq!(queue.wait_in(kernel, None, &guard), Ok(()));

@@ -1,7 +1,7 @@
 //! Trace of threads, interrupts, timers, locks and marks of the application.
 //!
-//! With TENON_THREAD_TRACE each core writes events into a ring (`core_trace`), which
-//! `./tenon run --trace FILE` converts into a timeline. Without it the image contains nothing of this. The
+//! With TENON_THREAD_TRACE each core writes events into a ring (`core_trace`), which `./tenon run
+//! --trace FILE` converts into a timeline. Without it the image contains nothing of this. The
 //! timeline shows threads by their names, other objects by the names of their statics.
 //!
 //! ```no_run

@@ -6,8 +6,8 @@ use tenon_irq::Handler;
 
 /// A handler in the table `interrupt`, installed before `main` on the first core.
 ///
-/// A library registers it in its Cargo.toml. Two entries for one interrupt are a build error that names both
-/// libraries.
+/// A library registers it in its Cargo.toml. Two entries for one interrupt are a build error that
+/// names both libraries.
 ///
 /// ```text
 /// [[package.metadata.tenon.registers]]

@@ -7,8 +7,8 @@
 //! | that is long or blocks | [`Threaded`]: the interrupt stays disabled until its thread is done |
 //!
 //! Without TENON_IRQ_NESTING a handler runs with interrupts masked. With it, interrupts of a higher
-//! [`Priority`] preempt the handler; threads resume at the end of the outermost handler. Timers expire with
-//! interrupts masked in either case.
+//! [`Priority`] preempt the handler; threads resume at the end of the outermost handler. Timers
+//! expire with interrupts masked in either case.
 
 mod entry;
 mod threaded;
@@ -25,9 +25,10 @@ use crate::trace;
 
 pub use tenon_irq::{Error, Priority, Trigger};
 
-/// Registers `handler` for interrupt `intid` and enables the interrupt. The handler captures nothing. It runs on
-/// the interrupt stack with interrupts masked, and may wake threads and start timers. The build rejects a
-/// handler that may block (`docs/decisions/waiting-in-handlers.md`). The vector calls it directly.
+/// Registers `handler` for interrupt `intid` and enables the interrupt. The handler captures
+/// nothing. It runs on the interrupt stack with interrupts masked, and may wake threads and start
+/// timers. The build rejects a handler that may block (`docs/decisions/waiting-in-handlers.md`).
+/// The vector calls it directly.
 pub fn register<F: Fn(u32) + Copy + 'static>(
     intid: u32,
     trigger: Trigger,
@@ -36,8 +37,9 @@ pub fn register<F: Fn(u32) + Copy + 'static>(
     register_at(intid, trigger, Priority::DEFAULT, handler)
 }
 
-/// As [`register`], at another priority than [`Priority::DEFAULT`]. Of several pending interrupts the most
-/// urgent is taken first; with TENON_IRQ_NESTING it preempts the handlers of less urgent ones.
+/// As [`register`], at another priority than [`Priority::DEFAULT`]. Of several pending interrupts
+/// the most urgent is taken first; with TENON_IRQ_NESTING it preempts the handlers of less urgent
+/// ones.
 pub fn register_at<F: Fn(u32) + Copy + 'static>(
     intid: u32,
     trigger: Trigger,
@@ -62,13 +64,13 @@ fn register_in<F: Fn(u32) + Copy + 'static>(
 /// Calls the handler of type `F`, which captures nothing. The vector calls this.
 extern "C" fn call<F: Fn(u32) + Copy + 'static>(intid: u32) {
     notes::note_handler();
-    // SAFETY: `register` checked that F has no size, so any aligned address holds a value. It was given an F,
-    // so the type has values, and F is Copy, so reading another one is allowed.
+    // SAFETY: `register` checked that F has no size, so any aligned address holds a value. It was
+    // given an F, so the type has values, and F is Copy, so reading another one is allowed.
     let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     trace::serving(intid, || {
         if options::nesting() {
-            // SAFETY: the vector saved the registers that a nested interrupt overwrites, and the controller
-            // signals only more urgent interrupts until this one is ended.
+            // SAFETY: the vector saved the registers that a nested interrupt overwrites, and the
+            // controller signals only more urgent interrupts until this one is ended.
             unsafe { hw_arch::cpu::unmask_interrupts() };
         }
         handler(intid);

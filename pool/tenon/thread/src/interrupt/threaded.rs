@@ -12,9 +12,10 @@ const FIRST_SPI: u32 = 32;
 
 /// An interrupt that a thread serves: the thread can take long, block, and be preempted.
 ///
-/// The handler disables the interrupt, so that a level that stays asserted does not interrupt again, and makes
-/// the thread ready. When the thread is done, it enables the interrupt. The controller keeps an edge that
-/// arrives meanwhile pending, so none is lost; several can merge into one.
+/// The handler disables the interrupt, so that a level that stays asserted does not interrupt
+/// again, and makes the thread ready. When the thread is done, it enables the interrupt. The
+/// controller keeps an edge that arrives meanwhile pending, so none is lost; several can merge into
+/// one.
 ///
 /// ```no_run
 /// use tenon_thread::interrupt::{Error, Threaded, Trigger};
@@ -33,8 +34,8 @@ pub struct Threaded<const STACK: usize> {
     storage: Storage<STACK>,
 }
 
-// SAFETY: the cell is accessed with interrupts masked only. It is written before the handler can run, and
-// afterwards read by the handler alone.
+// SAFETY: the cell is accessed with interrupts masked only. It is written before the handler can
+// run, and afterwards read by the handler alone.
 unsafe impl<const STACK: usize> Sync for Threaded<STACK> {}
 
 impl<const STACK: usize> Threaded<STACK> {
@@ -49,8 +50,8 @@ impl<const STACK: usize> Threaded<STACK> {
         }
     }
 
-    /// Enables the interrupt and starts a thread of this priority that runs `body` for each. `itself` returns
-    /// this static, as the handler captures nothing.
+    /// Enables the interrupt and starts a thread of this priority that runs `body` for each.
+    /// `itself` returns this static, as the handler captures nothing.
     pub fn start<I, F>(itself: I, priority: Priority, mut body: F) -> Result<(), Error>
     where
         I: Fn() -> &'static Self + Copy + 'static,

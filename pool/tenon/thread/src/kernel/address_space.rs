@@ -1,8 +1,9 @@
 //! The address space of this image (stage 1).
 //!
-//! Built once from the linker's layout, the board and the guest header, and used by all cores. Only the
-//! image, its devices and the memory that Mortise shares with it are mapped. Without
-//! TENON_THREAD_PROTECTION the early table stays active, in which all of RAM is writable and executable.
+//! Built once from the linker's layout, the board and the guest header, and used by all cores. Only
+//! the image, its devices and the memory that Mortise shares with it are mapped. Without
+//! TENON_THREAD_PROTECTION the early table stays active, in which all of RAM is writable and
+//! executable.
 
 use super::platform::Platform;
 use crate::options;
@@ -21,8 +22,8 @@ fn tables() -> &'static [Table] {
     if count == 0 {
         return &[];
     }
-    // SAFETY: the linker reserves these pages for tables only. A table consists of atomic words, for
-    // which every bit pattern is valid.
+    // SAFETY: the linker reserves these pages for tables only. A table consists of atomic words,
+    // for which every bit pattern is valid.
     unsafe { core::slice::from_raw_parts(start, count) }
 }
 
@@ -66,8 +67,8 @@ pub(crate) fn build(
 ///
 /// [`build`] has succeeded, and this core runs on a stack of the image.
 pub(crate) unsafe fn activate() {
-    // SAFETY: `build` mapped the whole image, with the code and the stack of this core, and the devices
-    // that the kernel uses.
+    // SAFETY: `build` mapped the whole image, with the code and the stack of this core, and the
+    // devices that the kernel uses.
     unsafe { MAP.activate() }
 }
 

@@ -1,7 +1,8 @@
 //! Invariants of the kernel, checked in images with TENON_THREAD_ASSERTIONS.
 //!
-//! They cover what types do not express: a thread is in one list at a time, interrupts are masked in a
-//! switch, a stack without a guard page has not overflowed. Other images contain no such checks.
+//! They cover what types do not express: a thread is in one list at a time, interrupts are masked
+//! in a switch, a stack without a guard page has not overflowed. Other images contain no such
+//! checks.
 
 use super::fault;
 use super::irq_mask;

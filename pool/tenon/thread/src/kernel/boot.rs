@@ -29,8 +29,8 @@ hw_arch::drop_to_el1!("tenon_drop_to_el1");
 ///
 /// # Safety
 ///
-/// To be called once by the image's entry, at EL1 on the first interrupt stack with interrupts masked.
-/// `platform` describes this machine, and the early table maps it.
+/// To be called once by the image's entry, at EL1 on the first interrupt stack with interrupts
+/// masked. `platform` describes this machine, and the early table maps it.
 #[inline(always)] // the addresses of the board are constants of the image
 pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
@@ -54,8 +54,8 @@ pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
         trace::start(kernel, image.trace, clock);
     }
     let ram = platform.ram_base..platform.ram_base.saturating_add(platform.ram_size);
-    // SAFETY: the early table maps RAM as normal memory. Neither Mortise nor a boot loader writes the header
-    // once this image runs.
+    // SAFETY: the early table maps RAM as normal memory. Neither Mortise nor a boot loader writes
+    // the header once this image runs.
     kernel
         .guest
         .set(unsafe { environment::find(argument, ram) });
@@ -89,13 +89,13 @@ pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
         unsafe { secondary::start_secondaries(image, kernel) };
     }
     kernel.record(Event::Run, first);
-    // SAFETY: the main thread has a first context, and this function does not use the boot stack after the
-    // call.
+    // SAFETY: the main thread has a first context, and this function does not use the boot stack
+    // after the call.
     unsafe { context::enter(first.stack_pointer().get(), image.interrupt_stack_end(0)) }
 }
 
-/// Replaces the early table by the address space of this image, and unmaps the guard page below each
-/// interrupt stack.
+/// Replaces the early table by the address space of this image, and unmaps the guard page below
+/// each interrupt stack.
 #[inline(always)]
 fn protect<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
@@ -114,8 +114,8 @@ fn protect<const MAIN: usize, const STACK: usize, const LINES: usize>(
 
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
-    // SAFETY: `image!` defines this function with the same type. A pointer in `Image` would hide the calls
-    // of the main thread from `./tenon size`.
+    // SAFETY: `image!` defines this function with the same type. A pointer in `Image` would hide
+    // the calls of the main thread from `./tenon size`.
     safe fn tenon_application();
 }
 #[cfg(not(target_os = "none"))]
@@ -143,8 +143,8 @@ fn start_threads<const MAIN: usize, const STACK: usize, const LINES: usize>(
     }
 }
 
-/// Body of the idle thread. It checks no condition before WFI, so it cannot miss one: a thread that an
-/// interrupt makes ready preempts this one.
+/// Body of the idle thread. It checks no condition before WFI, so it cannot miss one: a thread that
+/// an interrupt makes ready preempts this one.
 pub(super) fn idle() {
     disable_fp();
     loop {
@@ -171,8 +171,8 @@ fn start_interrupts(
     }
 }
 
-/// Opens the console: under Mortise the log ring, if the guest header has one; else the UART, which is
-/// assigned to this VM or emulated for it.
+/// Opens the console: under Mortise the log ring, if the guest header has one; else the UART, which
+/// is assigned to this VM or emulated for it.
 ///
 /// # Safety
 ///

@@ -11,8 +11,8 @@ use core_log::{Level, Sink};
 use core_ring::stream::Producer;
 use hw_serial::Serial;
 
-/// Hypercall that asks Mortise to read the log ring: fast, 64-bit, vendor-specific hypervisor service
-/// (Arm DEN 0028, 2.5).
+/// Hypercall that asks Mortise to read the log ring: fast, 64-bit, vendor-specific hypervisor
+/// service (Arm DEN 0028, 2.5).
 const CONSOLE_KICK: u32 = 0xc600_0000;
 
 /// Digits of the longest number in base ten or above.
@@ -126,44 +126,48 @@ static WRITER: AtomicUsize = AtomicUsize::new(NO_WRITER);
 
 /// Sets the output device.
 pub(crate) fn open(console: Console) {
-    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in here.
+    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in
+    // here.
     CONSOLE.masked(|open, _| unsafe { *open.get() = console });
 }
 
 /// Whether the console has input.
 pub(crate) fn has_input() -> bool {
-    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in here.
+    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in
+    // here.
     CONSOLE.masked(|open, _| matches!(unsafe { &*open.get() }, Console::Serial(_)))
 }
 
 /// Reads an input byte, if there is one.
 pub(crate) fn read_byte() -> Option<u8> {
-    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in here.
+    // SAFETY: the lock excludes other cores and masked interrupts this one; no line is written in
+    // here.
     CONSOLE.masked(|open, _| match unsafe { &mut *open.get() } {
         Console::Serial(serial) => serial.read_byte(),
         Console::None | Console::Ring(_) => None,
     })
 }
 
-/// Writes a line with interrupts masked and other cores excluded, so that lines do not mix. Real-time
-/// paths must not log.
+/// Writes a line with interrupts masked and other cores excluded, so that lines do not mix.
+/// Real-time paths must not log.
 pub(crate) fn write_line(pieces: &[Piece<'_>]) {
     CONSOLE.masked(|open, masked| {
         WRITER.store(masked.kernel().index() + 1, Ordering::Relaxed);
-        // SAFETY: the lock excludes other cores and masked interrupts this one. A fault in here never
-        // returns, so `write_last_line` is the only code that can access the console afterwards.
+        // SAFETY: the lock excludes other cores and masked interrupts this one. A fault in here
+        // never returns, so `write_last_line` is the only code that can access the console
+        // afterwards.
         unsafe { &mut *open.get() }.write_line(pieces);
         WRITER.store(NO_WRITER, Ordering::Relaxed);
     });
 }
 
-/// [`write_line`] for the last line of this core. If a fault interrupted this core while it wrote another
-/// line, that line is terminated first.
+/// [`write_line`] for the last line of this core. If a fault interrupted this core while it wrote
+/// another line, that line is terminated first.
 pub(crate) fn write_last_line(pieces: &[Piece<'_>]) {
     Kernel::with_irqs_masked(|kernel| {
         if WRITER.load(Ordering::Relaxed) == kernel.index() + 1 {
-            // SAFETY: this core holds the lock, and the interrupted writer never resumes, so neither its
-            // guard nor its reference is used again.
+            // SAFETY: this core holds the lock, and the interrupted writer never resumes, so
+            // neither its guard nor its reference is used again.
             let (_guard, console) = unsafe {
                 (
                     CONSOLE.lock().adopt_guard(),

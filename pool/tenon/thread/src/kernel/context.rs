@@ -1,15 +1,16 @@
 //! Saved context of a thread that does not run.
 //!
 //! Threads run on SP_EL0 and exceptions on SP_EL1: the hardware itself selects the interrupt stack
-//! (Arm ARM, D1.2.2), and the stack overflow of a thread can still be reported. The exception vector
-//! saves the caller-saved registers on the stack of the interrupted thread. If the thread is
+//! (Arm ARM, D1.2.2), and the stack overflow of a thread can still be reported. The exception
+//! vector saves the caller-saved registers on the stack of the interrupted thread. If the thread is
 //! preempted they stay there: the vector calls the scheduler on that stack, in the thread's own
-//! context, so that a preempted thread looks like one that called [`switch`] itself. Every thread that
-//! does not run is therefore suspended in the same function, with its callee-saved registers on its
-//! stack. Costs are listed in `docs/costs.md`.
+//! context, so that a preempted thread looks like one that called [`switch`] itself. Every thread
+//! that does not run is therefore suspended in the same function, with its callee-saved registers
+//! on its stack. Costs are listed in `docs/costs.md`.
 //!
-//! Each combination of options has its own switch function and vector table, each in a section of its
-//! own. The linker drops those that an image does not name, so an option that is off costs nothing.
+//! Each combination of options has its own switch function and vector table, each in a section of
+//! its own. The linker drops those that an image does not name, so an option that is off costs
+//! nothing.
 
 use crate::options;
 
@@ -50,8 +51,8 @@ pub(crate) fn size() -> usize {
 }
 
 /// Writes the first context of a thread below `top` and returns its address. The thread starts with
-/// `entry(argument)`, which must not return, with interrupts unmasked and FPCR and FPSR zero: round to
-/// nearest, no traps.
+/// `entry(argument)`, which must not return, with interrupts unmasked and FPCR and FPSR zero: round
+/// to nearest, no traps.
 ///
 /// # Safety
 ///
@@ -59,7 +60,8 @@ pub(crate) fn size() -> usize {
 pub(crate) unsafe fn write_first(top: usize, entry: usize, argument: usize) -> usize {
     let address = top - size();
     let context = address as *mut usize;
-    // SAFETY: all of these words lie within the `size` bytes below `top`, which the caller reserved.
+    // SAFETY: all of these words lie within the `size` bytes below `top`, which the caller
+    // reserved.
     unsafe {
         context.write(entry);
         context.add(1).write(argument);

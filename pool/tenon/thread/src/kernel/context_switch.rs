@@ -1,12 +1,13 @@
 //! Context switch, with and without floating point registers.
 //!
-//! A call may change all registers but x19 to x30 and the lower halves of v8 to v15 (AAPCS64, 6.1), so
-//! a thread that calls [`switch`] has no other registers to save; FPCR and FPSR belong to a thread as
-//! well (C17, 7.6). The exception vector saves what an interrupt must preserve beyond that.
+//! A call may change all registers but x19 to x30 and the lower halves of v8 to v15 (AAPCS64, 6.1),
+//! so a thread that calls [`switch`] has no other registers to save; FPCR and FPSR belong to a
+//! thread as well (C17, 7.6). The exception vector saves what an interrupt must preserve beyond
+//! that.
 //!
-//! Where threads can disable floating point, the lowest bit of a context's address marks such a thread,
-//! as a context is aligned. The switch then saves and restores only the registers that the thread has,
-//! and sets CPACR_EL1 for the next thread.
+//! Where threads can disable floating point, the lowest bit of a context's address marks such a
+//! thread, as a context is aligned. The switch then saves and restores only the registers that the
+//! thread has, and sets CPACR_EL1 for the next thread.
 
 use crate::options;
 use core::arch::naked_asm;
@@ -16,8 +17,9 @@ use core::arch::naked_asm;
 ///
 /// # Safety
 ///
-/// Interrupts are masked. `previous` is the field that holds the calling thread's context address, and
-/// `next` is a context that `switch` or `context::write_first` wrote for a thread that does not run.
+/// Interrupts are masked. `previous` is the field that holds the calling thread's context address,
+/// and `next` is a context that `switch` or `context::write_first` wrote for a thread that does not
+/// run.
 #[inline(always)]
 pub(crate) unsafe fn switch(previous: *mut usize, next: usize) {
     if options::fp_choice() {
@@ -93,8 +95,8 @@ unsafe extern "C" fn switch_with_fp(previous: *mut usize, next: usize) {
     )
 }
 
-/// [`switch`] in an image with threads that can disable floating point. While a thread runs, only the lowest
-/// bit of its `previous` field is meaningful.
+/// [`switch`] in an image with threads that can disable floating point. While a thread runs, only
+/// the lowest bit of its `previous` field is meaningful.
 #[unsafe(naked)]
 unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
     naked_asm!(
@@ -152,12 +154,12 @@ unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
 ///
 /// # Safety
 ///
-/// Interrupts are masked; `next` is a first context that `context::write_first` wrote. No data on the
-/// boot stack is used afterwards, and `interrupt_stack` is its end.
+/// Interrupts are masked; `next` is a first context that `context::write_first` wrote. No data on
+/// the boot stack is used afterwards, and `interrupt_stack` is its end.
 #[inline(always)]
 pub(crate) unsafe fn enter(next: usize, interrupt_stack: usize) -> ! {
-    // SAFETY: a first context ends where the stack of its thread begins, so the third argument is the
-    // thread's stack pointer; the boot stack is unused from here on.
+    // SAFETY: a first context ends where the stack of its thread begins, so the third argument is
+    // the thread's stack pointer; the boot stack is unused from here on.
     unsafe { enter_below(next, interrupt_stack, next + super::context::size()) }
 }
 

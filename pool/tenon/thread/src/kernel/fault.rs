@@ -19,8 +19,8 @@ pub(crate) const EMERGENCY_SIZE: usize = 2048;
 #[repr(C, align(16))]
 pub(crate) struct Emergency(UnsafeCell<[u8; EMERGENCY_SIZE]>);
 
-// SAFETY: only the vectors use the bytes, as a stack, and no reference to them exists. If two cores fail at
-// once they share it, which garbles their reports but returns to no other code.
+// SAFETY: only the vectors use the bytes, as a stack, and no reference to them exists. If two cores
+// fail at once they share it, which garbles their reports but returns to no other code.
 unsafe impl Sync for Emergency {}
 
 #[cfg_attr(
@@ -53,8 +53,8 @@ fn explain(esr: u64, far: usize) -> &'static str {
     }
 }
 
-/// Reports a synchronous exception of a thread or a handler and ends the image. No other exception gets
-/// here: FIQ and SError stay masked.
+/// Reports a synchronous exception of a thread or a handler and ends the image. No other exception
+/// gets here: FIQ and SError stay masked.
 #[cfg_attr(
     not(target_arch = "aarch64"),
     expect(dead_code, reason = "for the vectors")
@@ -89,8 +89,8 @@ pub(crate) extern "C" fn fatal(in_handler: bool) -> ! {
     ])
 }
 
-/// Whether a fault is an access to the guard page below the stack of a thread, or of a handler. All other
-/// pages of the image are mapped, so any unmapped page of it counts for a handler.
+/// Whether a fault is an access to the guard page below the stack of a thread, or of a handler. All
+/// other pages of the image are mapped, so any unmapped page of it counts for a handler.
 fn is_overflow(esr: u64, far: usize, thread: Option<&Thread>) -> bool {
     /// Data abort without a change of the exception level, translation fault at any level.
     const FAULT: u64 = 0x25 << 26 | 0b0100;
@@ -112,8 +112,8 @@ pub fn abort(reason: &str, thread: &Thread) -> ! {
     ])
 }
 
-/// Reports a panic and ends the image. Without TENON_THREAD_PANIC_MESSAGE the image contains neither the
-/// locations nor the formatting code.
+/// Reports a panic and ends the image. Without TENON_THREAD_PANIC_MESSAGE the image contains
+/// neither the locations nor the formatting code.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
     if options::panic_message() {
         let mut line = Line::<{ core_log::LINE_LENGTH }>::new();
@@ -127,9 +127,9 @@ pub fn panic(info: &PanicInfo<'_>) -> ! {
     report(&[Piece::Text("panic")])
 }
 
-/// Writes the last line of this image, unless a report is in progress, and ends the image. Under Mortise
-/// that is a fault of the VM, which Mortise then stops or restarts as the system is configured; on bare
-/// metal the core parks.
+/// Writes the last line of this image, unless a report is in progress, and ends the image. Under
+/// Mortise that is a fault of the VM, which Mortise then stops or restarts as the system is
+/// configured; on bare metal the core parks.
 fn report(pieces: &[Piece<'_>]) -> ! {
     hw_arch::cpu::mask_interrupts();
     if !ENDING.swap(true, Ordering::Relaxed) {
@@ -141,12 +141,12 @@ fn report(pieces: &[Piece<'_>]) -> ! {
     hw_arch::cpu::park()
 }
 
-/// Accesses an address that no VM has, so that Mortise takes the VM as faulty. The MMU is turned off
-/// first, so that the fault is one of stage 2 and not of this image's own tables.
+/// Accesses an address that no VM has, so that Mortise takes the VM as faulty. The MMU is turned
+/// off first, so that the fault is one of stage 2 and not of this image's own tables.
 fn force_stage2_fault() {
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: Mortise maps nothing at address zero, so nothing is written. The code is mapped at its
-    // physical address, so it continues with the MMU off.
+    // SAFETY: Mortise maps nothing at address zero, so nothing is written. The code is mapped at
+    // its physical address, so it continues with the MMU off.
     unsafe {
         core::arch::asm!(
             "mrs {control}, sctlr_el1",

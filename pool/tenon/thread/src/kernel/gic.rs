@@ -33,7 +33,8 @@ impl fmt::Display for GicError {
     }
 }
 
-/// Whether the machine has the system registers of a GICv3 (Arm ARM, D19.2.61: ID_AA64PFR0_EL1.GIC).
+/// Whether the machine has the system registers of a GICv3 (Arm ARM, D19.2.61:
+/// ID_AA64PFR0_EL1.GIC).
 fn machine_has_gicv3() -> bool {
     id_aa64pfr0_el1::read() >> 24 & 0xf != 0
 }
@@ -56,7 +57,8 @@ pub(crate) unsafe fn find(platform: &Platform) -> Result<Controller, GicError> {
     // SAFETY: the board has the distributor at this address, mapped as device memory.
     let distributor = unsafe { Mmio::new(platform.gicd_base, platform.gicd_size) };
     if is_gicv2() {
-        // SAFETY: the board has a GICv2 with its CPU interface at this address, mapped as device memory.
+        // SAFETY: the board has a GICv2 with its CPU interface at this address, mapped as device
+        // memory.
         let interface = unsafe { Mmio::new(platform.gicc_base, platform.gicc_size) };
         return Ok(Controller::Gicv2 {
             distributor: gicv2::Distributor::new(distributor),

@@ -10,8 +10,8 @@ use core_sched::Schedulable as _;
 use core_trace::Ring;
 use tenon_irq::Line;
 
-/// The stack of an idle thread: the frame of its loop, one preemption and a context, and a margin. With
-/// floating point, the latter two take 880 bytes.
+/// The stack of an idle thread: the frame of its loop, one preemption and a context, and a margin.
+/// With floating point, the latter two take 880 bytes.
 pub const IDLE_STACK: usize = 1536;
 
 /// The static objects of an image.

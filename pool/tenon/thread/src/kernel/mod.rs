@@ -1,8 +1,9 @@
-//! The kernel of a core: its state, boot, exception vectors, thread switching, timers, fatal errors.
+//! The kernel of a core: its state, boot, exception vectors, thread switching, timers, fatal
+//! errors.
 //!
-//! [`Kernel`] is the per-core state: the scheduler, the timer queue and the interrupt table, each a pure
-//! library tested on the host. [`switch`] has the masked sections in which all other code accesses that
-//! state. [`context`] and [`vectors`] are the assembly below them.
+//! [`Kernel`] is the per-core state: the scheduler, the timer queue and the interrupt table, each a
+//! pure library tested on the host. [`switch`] has the masked sections in which all other code
+//! accesses that state. [`context`] and [`vectors`] are the assembly below them.
 
 pub(crate) mod address_space;
 pub(crate) mod assertions;
@@ -42,10 +43,10 @@ use slice::SliceTimer;
 use smp::core::Core;
 use tenon_irq::{Drivers, Interrupts};
 
-/// Upper bound on the timers that one timer interrupt expires or moves, so that interrupts stay masked
-/// for a bounded time. If more are due, the compare value stays in the past and the timer interrupts
-/// again at once. A timer that needs a search of its slot takes twice as long as one of a ring of
-/// equal expiries and counts as two.
+/// Upper bound on the timers that one timer interrupt expires or moves, so that interrupts stay
+/// masked for a bounded time. If more are due, the compare value stays in the past and the timer
+/// interrupts again at once. A timer that needs a search of its slot takes twice as long as one of
+/// a ring of equal expiries and counts as two.
 pub(crate) const EXPIRY_STEPS: usize = 8;
 
 /// The interrupt controller drivers of this image.
@@ -115,8 +116,8 @@ impl Default for Kernel {
 }
 
 impl Kernel {
-    /// The kernel of a core that has not started. All of it is zero, so that it takes no space in the
-    /// image file.
+    /// The kernel of a core that has not started. All of it is zero, so that it takes no space in
+    /// the image file.
     pub const fn new() -> Self {
         Self {
             scheduler: FixedPriorityScheduler::new(),
@@ -170,7 +171,8 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn clock(&self) -> Clock<El1> {
         let clock = self.clock.get();
-        // SAFETY: `boot` calls `start_clock` before any thread or handler runs, and panics without it.
+        // SAFETY: `boot` calls `start_clock` before any thread or handler runs, and panics without
+        // it.
         unsafe { clock.unwrap_unchecked() }
     }
 
@@ -194,8 +196,8 @@ impl Kernel {
     /// Calls `action`, which makes no thread ready, with interrupts masked.
     #[inline(always)]
     pub(crate) fn with_irqs_masked<R>(action: impl FnOnce(&'static Self) -> R) -> R {
-        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts are
-        // masked while `action` uses the reference.
+        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts
+        // are masked while `action` uses the reference.
         irq_mask::without_irqs(|| action(unsafe { Self::this() }))
     }
 
@@ -216,8 +218,8 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn current(&self) -> &'static Thread {
         let current = self.scheduler.current();
-        // SAFETY: `boot` starts the scheduler with a current thread before any code calls this, and a
-        // switch replaces it by another one.
+        // SAFETY: `boot` starts the scheduler with a current thread before any code calls this, and
+        // a switch replaces it by another one.
         unsafe { current.unwrap_unchecked() }
     }
 
@@ -240,8 +242,8 @@ impl Kernel {
     /// The kernel of an opaque reference.
     #[inline(always)]
     pub(crate) fn from_opaque(kernel: KernelRef<'_>) -> &Self {
-        // SAFETY: `opaque` is the only function that makes a `KernelRef`, from a reference to a kernel
-        // that lives at least as long.
+        // SAFETY: `opaque` is the only function that makes a `KernelRef`, from a reference to a
+        // kernel that lives at least as long.
         unsafe { &*kernel.address().cast() }
     }
 

@@ -1,7 +1,7 @@
 //! Servers of a core: budget accounting and the budget timer.
 //!
-//! The policy is [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons. The budget
-//! timer is armed for the thread that a switch dispatches, if that has a server. Without
+//! The policy is [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons. The
+//! budget timer is armed for the thread that a switch dispatches, if that has a server. Without
 //! [`options::servers`] the image contains nothing of this.
 
 use super::Kernel;
@@ -39,8 +39,8 @@ impl Kernel {
     /// [`PreemptionLock`](crate::thread::PreemptionLock) and reads only which servers are attached,
     /// which no interrupt changes.
     pub(crate) unsafe fn servers() -> &'static core_sched::FairServers<&'static Server> {
-        // SAFETY: threads run only after `boot`, and the caller excludes concurrent changes by masked
-        // interrupts or a preemption lock on the only core.
+        // SAFETY: threads run only after `boot`, and the caller excludes concurrent changes by
+        // masked interrupts or a preemption lock on the only core.
         &unsafe { Self::this() }.server_state.servers
     }
 

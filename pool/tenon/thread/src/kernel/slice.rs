@@ -1,10 +1,10 @@
 //! Time slices: round robin among threads of equal priority.
 //!
-//! A thread without a ready peer is not interrupted: the slice timer is armed only while a thread of the
-//! same priority is ready, and a switch does not move a pending timer. If that timer expires in the
-//! middle of a slice, it is set to the end of the slice. A preempted thread resumes with the rest of its
-//! slice, as POSIX demands (IEEE 1003.1, 2.8.4, SCHED_RR). Without [`options::slice`] the image contains
-//! nothing of this.
+//! A thread without a ready peer is not interrupted: the slice timer is armed only while a thread
+//! of the same priority is ready, and a switch does not move a pending timer. If that timer expires
+//! in the middle of a slice, it is set to the end of the slice. A preempted thread resumes with the
+//! rest of its slice, as POSIX demands (IEEE 1003.1, 2.8.4, SCHED_RR). Without [`options::slice`]
+//! the image contains nothing of this.
 
 use super::Kernel;
 use crate::analysis_notes as notes;
@@ -101,7 +101,8 @@ impl Kernel {
         }
     }
 
-    /// Ends the slice when the timer expires, unless the current slice began later and has time left.
+    /// Ends the slice when the timer expires, unless the current slice began later and has time
+    /// left.
     pub(crate) fn slice_expired(&self) {
         let slice = &self.slice;
         slice.armed.set(false);

@@ -11,41 +11,42 @@ use core_sched::Reason;
 use core_trace::Event;
 
 impl Kernel {
-    /// Calls `action` with interrupts masked, then preempts the current thread if `action` made a more
-    /// urgent one ready. Not to be nested: the inner call would reschedule in the middle of the outer
-    /// action.
+    /// Calls `action` with interrupts masked, then preempts the current thread if `action` made a
+    /// more urgent one ready. Not to be nested: the inner call would reschedule in the middle of
+    /// the outer action.
     #[inline(always)]
     pub(crate) fn with_reschedule<R>(action: impl FnOnce(&'static Self) -> R) -> R {
         Self::with_reschedule_from(irq_mask::mask(), action)
     }
 
-    /// [`with_reschedule`](Kernel::with_reschedule) for a caller that has masked interrupts and passes
-    /// the previous mask.
+    /// [`with_reschedule`](Kernel::with_reschedule) for a caller that has masked interrupts and
+    /// passes the previous mask.
     #[inline(always)]
     pub(crate) fn with_reschedule_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
-        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts are
-        // masked until the end of this function.
+        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts
+        // are masked until the end of this function.
         let this = unsafe { Self::this() };
         let result = action(this);
         if this.scheduler.needs_reschedule() && !irq_mask::forbids_blocking(mask) {
             this.preempt();
         }
-        // SAFETY: `action` and the switch have returned, so every operation on the queues is complete.
+        // SAFETY: `action` and the switch have returned, so every operation on the queues is
+        // complete.
         unsafe { irq_mask::restore(mask) };
         result
     }
 
-    /// Calls `action`, which may block, with interrupts masked. Only a thread may call this, and not
-    /// inside another masked section. A handler has no context to resume, so a handler that blocks is
-    /// a programming error: the build rejects calls from a handler to here, and a call through a
-    /// pointer, which the build cannot see, ends in the assertion.
+    /// Calls `action`, which may block, with interrupts masked. Only a thread may call this, and
+    /// not inside another masked section. A handler has no context to resume, so a handler that
+    /// blocks is a programming error: the build rejects calls from a handler to here, and a call
+    /// through a pointer, which the build cannot see, ends in the assertion.
     #[inline(always)]
     pub(crate) fn with_blocking<R>(action: impl FnOnce(&'static Self) -> R) -> R {
         Self::with_blocking_from(irq_mask::mask(), action)
     }
 
-    /// [`with_blocking`](Kernel::with_blocking) for a caller that has masked interrupts and passes the
-    /// previous mask.
+    /// [`with_blocking`](Kernel::with_blocking) for a caller that has masked interrupts and passes
+    /// the previous mask.
     #[inline(always)]
     pub(crate) fn with_blocking_from<R>(mask: u64, action: impl FnOnce(&'static Self) -> R) -> R {
         notes::note_blocking();
@@ -53,8 +54,8 @@ impl Kernel {
             !irq_mask::forbids_blocking(mask),
             "an interrupt handler must not wait"
         );
-        // SAFETY: the caller is a thread, which exists only after `boot`; interrupts are masked while
-        // `action` uses the reference.
+        // SAFETY: the caller is a thread, which exists only after `boot`; interrupts are masked
+        // while `action` uses the reference.
         let result = action(unsafe { Self::this() });
         // SAFETY: the assertion shows that they were not masked before, and every operation on the
         // queues is complete.
@@ -62,8 +63,8 @@ impl Kernel {
         result
     }
 
-    /// Switches to `next`, if any; returns when `previous` is dispatched again. Interrupts are masked
-    /// before and after.
+    /// Switches to `next`, if any; returns when `previous` is dispatched again. Interrupts are
+    /// masked before and after.
     #[inline(always)]
     fn switch(&self, previous: &'static Thread, next: Option<&'static Thread>) {
         self.switch_server(next.unwrap_or(previous));

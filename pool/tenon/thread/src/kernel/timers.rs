@@ -40,8 +40,8 @@ impl Kernel {
     }
 
     /// Cancels a timer; returns whether it was pending. The compare value is kept: most timers that
-    /// are cancelled are timeouts far ahead, and one that was next costs an interrupt that finds none
-    /// due.
+    /// are cancelled are timeouts far ahead, and one that was next costs an interrupt that finds
+    /// none due.
     #[inline(always)]
     pub(crate) fn cancel_timer(&self, timer: &'static Timer) -> bool {
         match options::cores() {
@@ -50,8 +50,8 @@ impl Kernel {
         }
     }
 
-    /// Starts the timeout of a wait that `thread` is about to begin. Returns false if `deadline` has
-    /// passed.
+    /// Starts the timeout of a wait that `thread` is about to begin. Returns false if `deadline`
+    /// has passed.
     #[inline(always)]
     pub(crate) fn limit_wait(&self, thread: &'static Thread, deadline: Option<Instant>) -> bool {
         let Some(deadline) = deadline else {

@@ -1,7 +1,7 @@
 //! Exception vector tables.
 //!
-//! One assembler macro writes a table for each combination of options, each in a section of its own.
-//! [`vectors`] names the table of this image, and the linker drops the others.
+//! One assembler macro writes a table for each combination of options, each in a section of its
+//! own. [`vectors`] names the table of this image, and the linker drops the others.
 //!
 //! | option | effect on the table |
 //! |---|---|
@@ -66,7 +66,8 @@ tables! {
 }
 
 global_asm!(
-    // v2 to v31 in pairs. v0 and v1 are stored first and loaded last, with the change of the stack pointer.
+    // v2 to v31 in pairs. v0 and v1 are stored first and loaded last, with the change of the stack
+    // pointer.
     ".macro tenon_floats operation",
     "    \\operation q2, q3, [sp, #32]",
     "    \\operation q4, q5, [sp, #64]",
@@ -186,12 +187,12 @@ global_asm!(
     "    bl {refuse}",
     "    b 3f",
     ".endm",
-    // Arm ARM, D1.4.2: sixteen vectors of 32 instructions. The first four serve exceptions from SP_EL0
-    // (threads), the next four those from SP_EL1 (handlers), the last eight those from EL0, where no
-    // code runs. A synchronous exception ends the image. FIQ and SError stay masked as the entry code
-    // left them, and so do interrupts in handlers without nesting. The slots of exceptions that cannot
-    // be taken hold other code. `.org` does not move backwards, so a vector that is too long is an
-    // assembler error.
+    // Arm ARM, D1.4.2: sixteen vectors of 32 instructions. The first four serve exceptions from
+    // SP_EL0 (threads), the next four those from SP_EL1 (handlers), the last eight those from EL0,
+    // where no code runs. A synchronous exception ends the image. FIQ and SError stay masked as the
+    // entry code left them, and so do interrupts in handlers without nesting. The slots of
+    // exceptions that cannot be taken hold other code. `.org` does not move backwards, so a vector
+    // that is too long is an assembler error.
     ".macro tenon_fatal in_handler",
     "    mov x0, #\\in_handler",
     // The state of a handler's stack is unknown.
@@ -202,8 +203,8 @@ global_asm!(
     ".endif",
     "    b {fatal}",
     ".endm",
-    // Returns to the thread unless a more urgent one became ready. Without nesting, no code since the
-    // exception entry changes ELR and SPSR, so they are saved for a preempted thread only.
+    // Returns to the thread unless a more urgent one became ready. Without nesting, no code since
+    // the exception entry changes ELR and SPSR, so they are saved for a preempted thread only.
     ".macro tenon_end suffix, fp, nested, frame",
     "3:  mrs x1, tpidr_el1",
     "    msr spsel, #0",
@@ -279,7 +280,8 @@ global_asm!(
     "    tenon_preempt \\fp, \\nested, \\frame",
     ".endif",
     ".if \\nested",
-    // An interrupt of a handler: threads that it makes ready run at the end of the outermost handler.
+    // An interrupt of a handler: threads that it makes ready run at the end of the outermost
+    // handler.
     "6:",
     "    tenon_save \\fp, 1, \\frame",
     "    tenon_serve \\chip",

@@ -17,8 +17,9 @@ pub fn relative_priority(difference: i8) -> Priority {
     current().priority().offset(difference)
 }
 
-/// Sets the thread pointer of the current thread (TPIDR_EL0), by which compiled C finds thread-local data;
-/// zero at first. Without TENON_THREAD_POINTER it is kept only until the next switch.
+/// Sets the thread pointer of the current thread (TPIDR_EL0), by which compiled C finds
+/// thread-local data; zero at first. Without TENON_THREAD_POINTER it is kept only until the next
+/// switch.
 pub fn set_pointer(pointer: usize) {
     Kernel::with_irqs_masked(|kernel| {
         kernel.current().pointer.set(pointer);
@@ -31,8 +32,8 @@ pub fn pointer() -> usize {
     hw_arch::read_register!("tpidr_el0") as usize
 }
 
-/// Disables floating point for the rest of the current thread: a use of it ends the image with a message
-/// that names the thread. No effect without TENON_THREAD_FP_CHOICE.
+/// Disables floating point for the rest of the current thread: a use of it ends the image with a
+/// message that names the thread. No effect without TENON_THREAD_FP_CHOICE.
 pub fn disable_fp() {
     if options::fp_choice() {
         Kernel::with_irqs_masked(|kernel| {
@@ -76,8 +77,9 @@ pub fn core() -> usize {
     Kernel::with_irqs_masked(|kernel| kernel.index())
 }
 
-/// Locks preemption: while it lives, no other thread preempts the thread that holds it. Interrupts are
-/// still served, and other cores are not affected. Several can live at a time and end in any order.
+/// Locks preemption: while it lives, no other thread preempts the thread that holds it. Interrupts
+/// are still served, and other cores are not affected. Several can live at a time and end in any
+/// order.
 #[derive(Debug)]
 pub struct PreemptionLock(PhantomData<*const ()>);
 

@@ -14,8 +14,8 @@ pub(crate) extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {
     hw_arch::cpu::park()
 }
 
-/// Notes the first function of the threads that run an `F` on a stack of `STACK` bytes, with the `F`
-/// itself at the top of the stack.
+/// Notes the first function of the threads that run an `F` on a stack of `STACK` bytes, with the
+/// `F` itself at the top of the stack.
 #[inline(always)]
 pub(super) fn note_thread<F: FnOnce(), const STACK: usize>() {
     note!(

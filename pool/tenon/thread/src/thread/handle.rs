@@ -12,15 +12,16 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core_list::Linked;
 use core_sched::Priority;
 
-/// Some thread was joined. In an image without joins no code sets this, so that the linker knows its value
-/// and the exit of a thread does not look for joiners.
+/// Some thread was joined. In an image without joins no code sets this, so that the linker knows
+/// its value and the exit of a thread does not look for joiners.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
 /// Reference to a spawned thread, whether it has ended or not.
 ///
-/// The storage can hold another thread after the end: an operation on a thread that has ended has no effect
-/// and returns [`Error::Ended`]. With several cores, an unpark that races with the end of the thread on
-/// another core can reach the next thread of the storage; the first park of that thread then returns at once.
+/// The storage can hold another thread after the end: an operation on a thread that has ended has
+/// no effect and returns [`Error::Ended`]. With several cores, an unpark that races with the end of
+/// the thread on another core can reach the next thread of the storage; the first park of that
+/// thread then returns at once.
 ///
 /// ```no_run
 /// use tenon_thread::thread::{self, Error, Priority, Storage};
@@ -58,7 +59,8 @@ impl Handle {
         })
     }
 
-    /// [`with`](Handle::with) under `PI_CHAIN_LOCK`, so that the thread does not end during `action`.
+    /// [`with`](Handle::with) under `PI_CHAIN_LOCK`, so that the thread does not end during
+    /// `action`.
     pub(crate) fn with_pi_chain_locked<R>(
         self,
         action: impl FnOnce(&Kernel, &'static Thread) -> R,

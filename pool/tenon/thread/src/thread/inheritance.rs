@@ -14,8 +14,8 @@ impl Thread {
     }
 
     /// Recomputes its effective priority, the most urgent of its base priority and what its mutexes
-    /// donate, and propagates a change to the owner of the mutex for which it waits, and so on. The chain
-    /// ends, also if threads wait in a circle, as soon as a priority does not change.
+    /// donate, and propagates a change to the owner of the mutex for which it waits, and so on. The
+    /// chain ends, also if threads wait in a circle, as soon as a priority does not change.
     pub(crate) fn propagate_priority(&'static self, kernel: &Kernel) {
         let mut thread = self;
         loop {

@@ -16,8 +16,8 @@ struct InjectedCall {
 }
 
 impl Thread {
-    /// Ends its wait as a timeout does, unless it waits for a mutex or to be unparked. Returns whether it
-    /// did.
+    /// Ends its wait as a timeout does, unless it waits for a mutex or to be unparked. Returns
+    /// whether it did.
     pub fn interrupt_wait(&'static self, waking: &Waking) -> bool {
         let waits = match self.wait_reason.get() {
             Wait::Queue => self.blocked_on.get().is_none(),
@@ -31,7 +31,8 @@ impl Thread {
         waits
     }
 
-    /// As [`interrupt_wait`](Thread::interrupt_wait), for a wait in any queue, also that of a mutex.
+    /// As [`interrupt_wait`](Thread::interrupt_wait), for a wait in any queue, also that of a
+    /// mutex.
     pub fn interrupt_queue_wait(&'static self, waking: &Waking) -> bool {
         let waits = self.wait_reason.get() == Wait::Queue;
         if waits {
@@ -41,9 +42,10 @@ impl Thread {
         waits
     }
 
-    /// Makes it call `call` before it resumes, if it is ready and was preempted. Returns whether it will. A
-    /// thread that waits is inside a blocking call, and the running one can call `call` itself. `call` may
-    /// block, and uses the thread's stack. Only in images with TENON_THREAD_INTERJECTIONS.
+    /// Makes it call `call` before it resumes, if it is ready and was preempted. Returns whether it
+    /// will. A thread that waits is inside a blocking call, and the running one can call `call`
+    /// itself. `call` may block, and uses the thread's stack. Only in images with
+    /// TENON_THREAD_INTERJECTIONS.
     pub fn inject_call(&'static self, _waking: &Waking, call: fn()) -> bool {
         if !options::call_injection() || !self.preempted.replace(false) {
             return false;
@@ -51,8 +53,8 @@ impl Thread {
         let context = self.stack_pointer.get();
         let place = context::address(context) - size_of::<InjectedCall>();
         let entry = run_injected_call as *const () as usize;
-        // SAFETY: the thread does not run, so its stack is unused below its context. `place` is aligned to
-        // 16 bytes as the context is.
+        // SAFETY: the thread does not run, so its stack is unused below its context. `place` is
+        // aligned to 16 bytes as the context is.
         let first = unsafe {
             (place as *mut InjectedCall).write(InjectedCall { call, context });
             context::write_first(place, entry, place)
@@ -72,7 +74,8 @@ extern "C" fn run_injected_call(place: *const InjectedCall) -> ! {
     // The switch reads the mark of a thread with floating point disabled from here.
     let mut here = context;
     irq_mask::mask();
-    // SAFETY: interrupts are masked, the context is that of this thread, and no switch restores `here`.
+    // SAFETY: interrupts are masked, the context is that of this thread, and no switch restores
+    // `here`.
     unsafe { context::switch(&raw mut here, context) };
     hw_arch::cpu::park()
 }

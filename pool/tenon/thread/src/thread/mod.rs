@@ -1,7 +1,7 @@
 //! Threads in static storage, scheduled by priority with preemption.
 //!
-//! This module defines the control block of a thread, and the server that a thread can have. Their operations
-//! are in the modules below it.
+//! This module defines the control block of a thread, and the server that a thread can have. Their
+//! operations are in the modules below it.
 
 mod current;
 mod entry;
@@ -40,8 +40,8 @@ use core_list::{Link, Linked, List};
 use core_placement::Urgency;
 use core_sched::{FairServer, HasFairServer, HasServer, Schedulable, State};
 
-/// Work that runs elsewhere while its thread runs. Both functions are called with interrupts masked, and
-/// wake no thread.
+/// Work that runs elsewhere while its thread runs. Both functions are called with interrupts
+/// masked, and wake no thread.
 pub trait RemoteWork: Sync {
     /// Suspends the work: the thread is descheduled.
     fn suspend(&self);
@@ -56,8 +56,8 @@ pub(crate) const BACKGROUND: Priority = Priority::new(1);
 /// What a thread that is not ready waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// To be spawned: it has not started or has ended. Zero, as the whole thread is at first, so that
-    /// storage takes no space in the image file.
+    /// To be spawned: it has not started or has ended. Zero, as the whole thread is at first, so
+    /// that storage takes no space in the image file.
     Dormant = 0,
     /// Nothing: it is ready or running.
     None,
@@ -69,8 +69,8 @@ pub(crate) enum Wait {
     Queue,
 }
 
-/// A thread, or the contents of its storage after it has ended. Code that knows that the thread lives, and
-/// the thread itself, use this type; other code uses a [`Handle`](super::Handle).
+/// A thread, or the contents of its storage after it has ended. Code that knows that the thread
+/// lives, and the thread itself, use this type; other code uses a [`Handle`](super::Handle).
 pub struct Thread {
     /// The address of its context while it does not run; meaningless while it runs.
     stack_pointer: Cell<usize>,
@@ -84,8 +84,8 @@ pub struct Thread {
     unpark_token: Cell<bool>,
     /// The queue in which it waits.
     queue: Cell<Option<&'static WaitQueue>>,
-    /// Its wait ended before it was woken from the queue, and it has not read this yet. By the same link
-    /// as before in the queue it can be in the run queue now, or on its way to another core.
+    /// Its wait ended before it was woken from the queue, and it has not read this yet. By the same
+    /// link as before in the queue it can be in the run queue now, or on its way to another core.
     wait_timed_out: Cell<bool>,
     time_slice: TimeSlice,
     wait_value: Cell<WaitValue>,
@@ -115,11 +115,11 @@ pub struct Thread {
     remote: Cell<Option<&'static dyn RemoteWork>>,
 }
 
-// SAFETY: all fields are private to this crate, which accesses them with interrupts masked. With several
-// cores, only the home core of a thread, which `smp` names, accesses them. While the thread waits in a
-// queue, its queue links and its priority there are protected by the lock of the object, and
-// `blocked_on`, `held`, `priority` and `id` by `PI_CHAIN_LOCK`. The name is set before any other code can
-// reach the thread.
+// SAFETY: all fields are private to this crate, which accesses them with interrupts masked. With
+// several cores, only the home core of a thread, which `smp` names, accesses them. While the thread
+// waits in a queue, its queue links and its priority there are protected by the lock of the object,
+// and `blocked_on`, `held`, `priority` and `id` by `PI_CHAIN_LOCK`. The name is set before any
+// other code can reach the thread.
 unsafe impl Sync for Thread {}
 
 impl Thread {
@@ -162,8 +162,8 @@ impl Thread {
         self.priority.get()
     }
 
-    /// The priority by which it is scheduled: its base priority, or a more urgent one that it inherits
-    /// from threads that wait for a mutex it owns.
+    /// The priority by which it is scheduled: its base priority, or a more urgent one that it
+    /// inherits from threads that wait for a mutex it owns.
     pub fn effective_priority(&self) -> Priority {
         if options::cores() > 1 {
             return self.smp.priority();
@@ -248,7 +248,8 @@ impl Thread {
         self.id.get()
     }
 
-    /// Whether it precedes a peer that is ahead of it: both are in the background, and it has run less.
+    /// Whether it precedes a peer that is ahead of it: both are in the background, and it has run
+    /// less.
     #[inline(always)]
     fn has_run_less_than(&self, other: &Self) -> bool {
         let background = |thread: &Self| {
@@ -450,9 +451,9 @@ pub struct Server {
     before: Cell<Priority>,
 }
 
-// SAFETY: all fields are private to this crate, which accesses them on the only core with interrupts
-// masked. `Server::attach` alone reads the list of attached servers under a preemption lock instead, and
-// no interrupt changes that list.
+// SAFETY: all fields are private to this crate, which accesses them on the only core with
+// interrupts masked. `Server::attach` alone reads the list of attached servers under a preemption
+// lock instead, and no interrupt changes that list.
 unsafe impl Sync for Server {}
 
 impl Server {

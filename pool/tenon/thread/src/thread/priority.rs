@@ -26,8 +26,8 @@ impl Thread {
         });
     }
 
-    /// Sets whether it yields to its peers after each time slice, as threads do by default in an image
-    /// with time slices, or runs until it blocks or yields. No effect in other images.
+    /// Sets whether it yields to its peers after each time slice, as threads do by default in an
+    /// image with time slices, or runs until it blocks or yields. No effect in other images.
     pub fn set_slicing(&'static self, slicing: bool) {
         Kernel::with_reschedule(|kernel| {
             self.time_slice.enable(slicing);
@@ -38,7 +38,8 @@ impl Thread {
     /// Changes the priority by which it is scheduled, in whichever queue it is.
     pub(super) fn set_effective_priority(&'static self, kernel: &Kernel, priority: Priority) {
         self.smp.set_priority(priority);
-        // A thread that waits for a mutex belongs to no core: `PI_CHAIN_LOCK` protects its position.
+        // A thread that waits for a mutex belongs to no core: `PI_CHAIN_LOCK` protects its
+        // position.
         if self.blocked_on.get().is_some() || kernel.is_home_core_of(self) {
             self.apply_priority(kernel, priority);
         } else {

@@ -4,10 +4,10 @@ use super::{RemoteWork, Thread};
 use crate::kernel::Kernel;
 use hw_arch::cpu;
 
-/// Runs `remote` on behalf of the current thread, which stays ready at its priority, is sliced as before,
-/// and idles. `begin` starts the work; `ends` is called after each interrupt and returns the result once
-/// the work is complete. Both are called with interrupts masked. The work is suspended while other threads
-/// run only in images with TENON_THREAD_REMOTE.
+/// Runs `remote` on behalf of the current thread, which stays ready at its priority, is sliced as
+/// before, and idles. `begin` starts the work; `ends` is called after each interrupt and returns
+/// the result once the work is complete. Both are called with interrupts masked. The work is
+/// suspended while other threads run only in images with TENON_THREAD_REMOTE.
 pub fn run_remotely<R, E>(
     remote: &'static dyn RemoteWork,
     begin: impl FnOnce() -> Result<(), E>,
@@ -23,8 +23,8 @@ pub fn run_remotely<R, E>(
             let end = ends();
             match end {
                 Some(_) => kernel.current().remote.set(None),
-                // A pending interrupt ends WFI and is taken when interrupts are unmasked; other threads can
-                // run then.
+                // A pending interrupt ends WFI and is taken when interrupts are unmasked; other
+                // threads can run then.
                 None => cpu::wait_for_interrupt(),
             }
             end

@@ -1,13 +1,13 @@
 //! Servers: a budget per period for a thread, whatever the other threads do.
 //!
-//! A thread with a [`Server`] runs for its budget in each period, at a priority that follows from the
-//! period: the shorter, the more urgent. When its budget is depleted it continues in the background, at
-//! priority 1, where servers share the remaining time fairly. A thread that needs no guarantee has a server
-//! [without budget](Server::background).
+//! A thread with a [`Server`] runs for its budget in each period, at a priority that follows from
+//! the period: the shorter, the more urgent. When its budget is depleted it continues in the
+//! background, at priority 1, where servers share the remaining time fairly. A thread that needs no
+//! guarantee has a server [without budget](Server::background).
 //!
 //! A budget ends by a timer that is armed when a switch dispatches a thread with a server. Without
-//! [`options::servers`] the image contains nothing of this, and no server can be attached. The policy is
-//! [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons.
+//! [`options::servers`] the image contains nothing of this, and no server can be attached. The
+//! policy is [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons.
 
 pub use super::Server;
 
@@ -34,11 +34,11 @@ impl Server {
         Self::with(None)
     }
 
-    /// Attaches this server to a thread and starts its first period. From here on the server determines the
-    /// thread's priority.
+    /// Attaches this server to a thread and starts its first period. From here on the server
+    /// determines the thread's priority.
     ///
-    /// Fails with [`Error::Overload`] if the admission test rejects the budget beside those of the other
-    /// servers. The test does not count interrupts and threads above the servers.
+    /// Fails with [`Error::Overload`] if the admission test rejects the budget beside those of the
+    /// other servers. The test does not count interrupts and threads above the servers.
     pub fn attach(&'static self, handle: Handle) -> Result<(), Error> {
         if !options::servers() {
             return Err(Error::Overload);
@@ -80,8 +80,8 @@ impl Server {
         Ok(())
     }
 
-    /// Changes the reservation for the next [`attach`](Server::attach): budget and period, or none. Returns
-    /// false, without effect, while the server is attached.
+    /// Changes the reservation for the next [`attach`](Server::attach): budget and period, or none.
+    /// Returns false, without effect, while the server is attached.
     pub fn set_reservation(&self, share: Option<(Duration, Duration)>) -> bool {
         without_irqs(|| {
             let free = self.thread.get().is_none();

@@ -21,7 +21,8 @@ impl Thread {
     ///
     /// # Safety
     ///
-    /// The stack is writable, aligned to 16 bytes, and used by no other code until this thread has ended.
+    /// The stack is writable, aligned to 16 bytes, and used by no other code until this thread has
+    /// ended.
     pub(super) unsafe fn prepare<F: FnOnce() + Send + 'static>(
         &'static self,
         kernel: &Kernel,
@@ -40,13 +41,14 @@ impl Thread {
         Ok(self)
     }
 
-    /// The part of [`prepare`](Thread::prepare) that does not depend on the type of the body: claims the
-    /// control block and writes a first context below `room` bytes for the body. Returns the address of
-    /// the body.
+    /// The part of [`prepare`](Thread::prepare) that does not depend on the type of the body:
+    /// claims the control block and writes a first context below `room` bytes for the body. Returns
+    /// the address of the body.
     ///
     /// # Safety
     ///
-    /// The stack is writable, aligned to 16 bytes, and used by no other code until this thread has ended.
+    /// The stack is writable, aligned to 16 bytes, and used by no other code until this thread has
+    /// ended.
     #[inline(never)]
     unsafe fn init(
         &'static self,
@@ -74,8 +76,8 @@ impl Thread {
         // SAFETY: the stack is aligned, and no thread runs on it yet.
         unsafe { assertions::write_canary(start) };
         let place = start + stack.size - room;
-        // SAFETY: the context lies within the stack, on which no thread runs; `place` is a multiple of 16
-        // as the stack and `room` are.
+        // SAFETY: the context lies within the stack, on which no thread runs; `place` is a multiple
+        // of 16 as the stack and `room` are.
         let context = unsafe { context::write_first(place, run, place) };
         self.stack_pointer.set(context);
         self.pointer.set(0);
@@ -132,8 +134,8 @@ impl Block {
         Kernel::with_irqs_masked(|_| self.0.has_ended())
     }
 
-    /// As [`Storage::spawn`](crate::thread::Storage::spawn), on a given stack. The thread is sliced from
-    /// its start if `slicing`, as by [`set_slicing`](Thread::set_slicing).
+    /// As [`Storage::spawn`](crate::thread::Storage::spawn), on a given stack. The thread is sliced
+    /// from its start if `slicing`, as by [`set_slicing`](Thread::set_slicing).
     ///
     /// # Safety
     ///

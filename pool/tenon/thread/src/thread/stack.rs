@@ -18,8 +18,8 @@ pub struct StackLayout {
     pub start: *mut u8,
     /// Its size in bytes, a multiple of 16.
     pub size: usize,
-    /// It starts at a page boundary, and the page below it is its guard page: an overflow causes a fault
-    /// that is reported as such.
+    /// It starts at a page boundary, and the page below it is its guard page: an overflow causes a
+    /// fault that is reported as such.
     pub guarded: bool,
 }
 
@@ -40,7 +40,8 @@ impl StackLayout {
 #[repr(C, align(16))]
 pub(super) struct StackBytes<const SIZE: usize>(UnsafeCell<[MaybeUninit<u8>; SIZE]>);
 
-// SAFETY: only the thread that runs on the stack accesses the bytes, and `prepare` while there is none.
+// SAFETY: only the thread that runs on the stack accesses the bytes, and `prepare` while there is
+// none.
 unsafe impl<const SIZE: usize> Sync for StackBytes<SIZE> {}
 
 impl<const SIZE: usize> StackBytes<SIZE> {

@@ -15,8 +15,8 @@ use crate::kernel::Kernel;
 use core_sched::Priority;
 use tenon_map::PAGE;
 
-/// The stack and control block of one thread without a guard page, for hundreds of small threads. An
-/// overflow is not detected and corrupts other data.
+/// The stack and control block of one thread without a guard page, for hundreds of small threads.
+/// An overflow is not detected and corrupts other data.
 ///
 /// ```no_run
 /// use tenon_thread::thread::{Packed, Priority};
@@ -102,7 +102,8 @@ impl<const STACK: usize> Packed<STACK> {
     ) -> Result<&'static Thread, Error> {
         note_thread::<F, STACK>();
         let layout = self.stack.layout(guarded);
-        // SAFETY: the stack is static and aligned, and belongs to the control block beside it alone.
+        // SAFETY: the stack is static and aligned, and belongs to the control block beside it
+        // alone.
         unsafe { self.thread.prepare(kernel, layout, name, priority, body) }
     }
 }
@@ -143,11 +144,12 @@ impl<const STACK: usize> Storage<STACK> {
         self.packed.is_free()
     }
 
-    /// Creates a thread that runs `body` and ends when that returns. If it is more urgent than the current
-    /// thread, it runs before this returns. Priority 0 is reserved for the idle thread and counts as 1.
+    /// Creates a thread that runs `body` and ends when that returns. If it is more urgent than the
+    /// current thread, it runs before this returns. Priority 0 is reserved for the idle thread and
+    /// counts as 1.
     ///
-    /// With several cores the thread is not pinned: the most urgent ready threads that are not pinned run
-    /// on the available cores.
+    /// With several cores the thread is not pinned: the most urgent ready threads that are not
+    /// pinned run on the available cores.
     pub fn spawn<F: FnOnce() + Send + 'static>(
         &'static self,
         name: &'static str,
@@ -157,7 +159,8 @@ impl<const STACK: usize> Storage<STACK> {
         self.packed.spawn_over(true, None, name, priority, body)
     }
 
-    /// As [`spawn`](Storage::spawn), for a thread that is pinned to the core of that number, from 0 on.
+    /// As [`spawn`](Storage::spawn), for a thread that is pinned to the core of that number, from 0
+    /// on.
     pub fn spawn_on<F: FnOnce() + Send + 'static>(
         &'static self,
         core: usize,

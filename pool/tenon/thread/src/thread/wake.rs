@@ -8,8 +8,8 @@ use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core_trace::Event;
 
 impl Thread {
-    /// Ends its wait in [`park`](super::park). If it has not parked, its next park returns at once. Also
-    /// callable from an interrupt handler.
+    /// Ends its wait in [`park`](super::park). If it has not parked, its next park returns at once.
+    /// Also callable from an interrupt handler.
     #[inline(always)]
     pub fn unpark(&'static self) {
         Kernel::with_reschedule(|kernel| self.unpark_in(kernel));
@@ -81,8 +81,8 @@ impl Thread {
         kernel.block();
     }
 
-    /// Switches to another thread until this one, which has moved from the run queue to a wait queue, is
-    /// woken.
+    /// Switches to another thread until this one, which has moved from the run queue to a wait
+    /// queue, is woken.
     #[inline(always)]
     pub(crate) fn wait_in_queue(&self, kernel: &Kernel) {
         self.wait_reason.set(Wait::Queue);

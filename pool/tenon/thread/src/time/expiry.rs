@@ -34,8 +34,8 @@ impl Timer {
         }
     }
 
-    /// [`expire`](Timer::expire) for one of several timers with the same expiry: periodic timers, which meet
-    /// again in each period, are inlined.
+    /// [`expire`](Timer::expire) for one of several timers with the same expiry: periodic timers,
+    /// which meet again in each period, are inlined.
     #[inline(always)]
     pub(crate) fn expire_in_batch(&self, kernel: &Kernel, now: u64) {
         match self.action.get() {
@@ -65,8 +65,8 @@ impl PeriodicTimer {
 pub(super) fn call<F: Fn() + Copy + 'static>() {
     const { assert!(size_of::<F>() == 0, "a timer's handler captures nothing") };
     notes::note_timer_handler();
-    // SAFETY: F has no size, so any aligned address holds a value. The timer was given an F, so the type has
-    // values, and F is Copy, so reading another one is allowed.
+    // SAFETY: F has no size, so any aligned address holds a value. The timer was given an F, so the
+    // type has values, and F is Copy, so reading another one is allowed.
     let handler = unsafe { core::ptr::NonNull::<F>::dangling().read() };
     handler();
 }

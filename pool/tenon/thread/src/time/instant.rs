@@ -17,7 +17,8 @@ impl Instant {
     /// The current instant.
     #[inline(always)]
     pub fn now() -> Self {
-        // The frequency is constant and the counter is read at once, so interrupts need not be masked.
+        // The frequency is constant and the counter is read at once, so interrupts need not be
+        // masked.
         Self(Kernel::local_clock().nanoseconds())
     }
 

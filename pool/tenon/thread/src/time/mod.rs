@@ -30,8 +30,8 @@ pub(crate) enum Action {
     Release(&'static PeriodicTimer),
 }
 
-/// A one-shot timer. Starting and cancelling take the same few instructions for any number of pending
-/// timers.
+/// A one-shot timer. Starting and cancelling take the same few instructions for any number of
+/// pending timers.
 ///
 /// ```no_run
 /// use tenon_thread::time::{Duration, Instant, Timer};
@@ -51,8 +51,8 @@ pub struct Timer {
     restarts: Cell<bool>,
 }
 
-// SAFETY: all fields are private to this crate, which accesses them with interrupts masked, on the only core
-// or with the lock of the queue that contains the timer.
+// SAFETY: all fields are private to this crate, which accesses them with interrupts masked, on the
+// only core or with the lock of the queue that contains the timer.
 unsafe impl Sync for Timer {}
 
 impl Timer {
@@ -120,10 +120,10 @@ impl Timed for &'static Timer {
 
 /// A periodic timer.
 ///
-/// Release *k* is due at first + *k* × period, whatever happened before. The instants are computed in exact
-/// fractions of a tick, so that no error accumulates: no release is early, and none is late by a tick. A
-/// release that has not been served when the next one is due, for instance after a stop in a debugger, is
-/// skipped and counted.
+/// Release *k* is due at first + *k* × period, whatever happened before. The instants are computed
+/// in exact fractions of a tick, so that no error accumulates: no release is early, and none is
+/// late by a tick. A release that has not been served when the next one is due, for instance after
+/// a stop in a debugger, is skipped and counted.
 ///
 /// ```no_run
 /// use tenon_thread::time::{Duration, Instant, PeriodicTimer};
@@ -138,11 +138,11 @@ pub struct PeriodicTimer {
     /// The pending release, or the last one.
     series: Series,
     overruns: Cell<u64>,
-    /// The release with its handler. Referenced from here only, so that an image without periodic timers
-    /// does not contain it.
+    /// The release with its handler. Referenced from here only, so that an image without periodic
+    /// timers does not contain it.
     release: fn(&'static Self, KernelRef<'_>, u64),
 }
 
-// SAFETY: all fields are private to this crate, which accesses them with interrupts masked, on the only core
-// or with the lock of the queue that contains the timer.
+// SAFETY: all fields are private to this crate, which accesses them with interrupts masked, on the
+// only core or with the lock of the queue that contains the timer.
 unsafe impl Sync for PeriodicTimer {}

@@ -13,8 +13,8 @@ use core_trace::Event;
 use hw_clock::Series;
 
 impl PeriodicTimer {
-    /// A timer that calls `handler` from the timer interrupt. As for a [`Timer`], the handler captures
-    /// nothing and must not block.
+    /// A timer that calls `handler` from the timer interrupt. As for a [`Timer`], the handler
+    /// captures nothing and must not block.
     pub const fn new<F: Fn() + Copy + 'static>(_handler: F) -> Self {
         Self {
             timer: Timer::unset(),
@@ -24,8 +24,8 @@ impl PeriodicTimer {
         }
     }
 
-    /// Starts it, or restarts it if it is pending: the first release is due at `first`, the others each
-    /// `period` later, which is at least a tick of the counter.
+    /// Starts it, or restarts it if it is pending: the first release is due at `first`, the others
+    /// each `period` later, which is at least a tick of the counter.
     pub fn start(&'static self, first: Instant, period: Duration) {
         Kernel::with_irqs_masked(|kernel| self.start_in(kernel, first, period));
     }
@@ -88,8 +88,8 @@ impl PeriodicTimer {
         call::<F>();
     }
 
-    /// Restarts it apart from other timers, and skips releases that are due already. Out of line, so that
-    /// timers that rejoin others save no register.
+    /// Restarts it apart from other timers, and skips releases that are due already. Out of line,
+    /// so that timers that rejoin others save no register.
     #[inline(never)]
     fn restart_slow(&'static self, kernel: &Kernel, now: u64) {
         self.skip_missed(kernel, now);

@@ -9,13 +9,15 @@ use crate::options;
 use core_trace::Event;
 
 impl Timer {
-    /// A timer that calls `handler` from the timer interrupt. The handler captures nothing and runs as an
-    /// interrupt handler: it may wake threads and start timers, and the build rejects one that may block.
+    /// A timer that calls `handler` from the timer interrupt. The handler captures nothing and runs
+    /// as an interrupt handler: it may wake threads and start timers, and the build rejects one
+    /// that may block.
     pub const fn new<F: Fn() + Copy + 'static>(_handler: F) -> Self {
         Self::with(Action::Call(Some(call::<F>)))
     }
 
-    /// Starts it on this core, or restarts it if it is pending. An instant in the past is due at once.
+    /// Starts it on this core, or restarts it if it is pending. An instant in the past is due at
+    /// once.
     #[inline(never)]
     pub fn start(&'static self, instant: Instant) {
         if options::cores() > 1 {
@@ -32,17 +34,20 @@ impl Timer {
         self.start_idle(instant, mask);
     }
 
-    /// Restarts a pending timer. Out of line and in tail position, so that other starts save no register.
+    /// Restarts a pending timer. Out of line and in tail position, so that other starts save no
+    /// register.
     #[cold]
     fn start_again(&'static self, instant: Instant, mask: u64) {
-        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts are masked.
+        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts
+        // are masked.
         unsafe { Kernel::this() }.cancel_timer(self);
         self.start_idle(instant, mask);
     }
 
     #[inline(always)]
     fn start_idle(&'static self, instant: Instant, mask: u64) {
-        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts are masked.
+        // SAFETY: the caller is a thread or a handler, which exist only after `boot`; interrupts
+        // are masked.
         let kernel = unsafe { Kernel::this() };
         kernel.record(Event::Start, self);
         let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());

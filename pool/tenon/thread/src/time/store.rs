@@ -1,8 +1,8 @@
 //! The timer queue of a core: a radix heap, a sorted list, or a wheel with a fixed tick.
 //!
 //! A library is compiled once for all images, so that the image chooses its queue by constants of
-//! the link ([`options`]). [`TimerStore`] is the only place that reads them: it has the interface of
-//! [`TimerQueue`], and the code and memory of the other queues are not in the image.
+//! the link ([`options`]). [`TimerStore`] is the only place that reads them: it has the interface
+//! of [`TimerQueue`], and the code and memory of the other queues are not in the image.
 
 use super::Timer;
 use crate::options;

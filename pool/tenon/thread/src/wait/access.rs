@@ -33,8 +33,8 @@ pub struct Waiting<T: 'static> {
 }
 
 impl<T> Waiting<T> {
-    /// Waits in a queue of the object until woken, at the latest until `deadline`. Other threads enter the
-    /// object meanwhile, so its state must be read again.
+    /// Waits in a queue of the object until woken, at the latest until `deadline`. Other threads
+    /// enter the object meanwhile, so its state must be read again.
     #[inline(always)]
     pub fn wait(
         &self,
@@ -76,20 +76,21 @@ impl<T> Deref for Waiting<T> {
     }
 }
 
-/// The result of a fast path that failed with interrupts masked and the object locked, for the slow path out
-/// of line; holds the previous interrupt mask.
+/// The result of a fast path that failed with interrupts masked and the object locked, for the slow
+/// path out of line; holds the previous interrupt mask.
 struct Locked(u64);
 
 impl<T> Guarded<T> {
-    /// Enters the object for an `action` that may wake threads: a more urgent one runs before this returns,
-    /// or at the end of the calling interrupt handler.
+    /// Enters the object for an `action` that may wake threads: a more urgent one runs before this
+    /// returns, or at the end of the calling interrupt handler.
     #[inline(always)]
     pub fn waking<R>(&self, action: impl FnOnce(&T, &Waking) -> R) -> R {
         Kernel::with_reschedule(|_| self.lock.locked(|| action(&self.state, &Waking::NOW)))
     }
 
-    /// Enters the object for an `attempt` that neither wakes threads nor blocks. If that returns none, calls
-    /// `action` as [`waking`](Guarded::waking) does, without leaving the object in between.
+    /// Enters the object for an `attempt` that neither wakes threads nor blocks. If that returns
+    /// none, calls `action` as [`waking`](Guarded::waking) does, without leaving the object in
+    /// between.
     #[inline(always)]
     pub fn try_or_wake<R>(
         &self,
@@ -110,8 +111,9 @@ impl<T> Guarded<T> {
         })
     }
 
-    /// Enters the object for an `attempt` that neither wakes threads nor blocks. If that returns none, calls
-    /// `action` as [`waiting`](Guarded::waiting) does, without leaving the object in between.
+    /// Enters the object for an `attempt` that neither wakes threads nor blocks. If that returns
+    /// none, calls `action` as [`waiting`](Guarded::waiting) does, without leaving the object in
+    /// between.
     #[inline(always)]
     pub fn try_or_wait<R>(
         &'static self,
@@ -151,8 +153,8 @@ impl<T> Guarded<T> {
         })
     }
 
-    /// Enters the object for an `action` that may block. A call from an interrupt handler ends the image with
-    /// a message.
+    /// Enters the object for an `action` that may block. A call from an interrupt handler ends the
+    /// image with a message.
     #[inline(always)]
     pub fn waiting<R>(&'static self, action: impl FnOnce(&T, &Waiting<T>) -> R) -> R {
         Kernel::with_blocking(|_| {

@@ -13,15 +13,16 @@ struct State {
     mutex: Cell<Option<&'static RawMutex>>,
 }
 
-// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time accesses
-// with interrupts masked.
+// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time
+// accesses with interrupts masked.
 unsafe impl Send for State {}
 
 /// A condition variable without data: the base of guards and of interfaces for other languages.
 ///
-/// Guarantees: a notified thread becomes the owner of the mutex or one of its waiters at once, and runs when
-/// it owns the mutex, so that notifying many threads wakes them one at a time. Without waiters, notifying
-/// does not call the scheduler. Notifying all takes one step per waiter with interrupts masked.
+/// Guarantees: a notified thread becomes the owner of the mutex or one of its waiters at once, and
+/// runs when it owns the mutex, so that notifying many threads wakes them one at a time. Without
+/// waiters, notifying does not call the scheduler. Notifying all takes one step per waiter with
+/// interrupts masked.
 pub struct RawCondvar(Guarded<State>);
 
 impl RawCondvar {
@@ -33,9 +34,10 @@ impl RawCondvar {
         }))
     }
 
-    /// Unlocks `mutex`, which the calling thread owns, waits to be notified, at the latest until `deadline`,
-    /// and locks it again. The calling thread owns it also after [`MutexError::TimedOut`]; after any other
-    /// error it does not, except [`MutexError::OtherMutex`], which has no effect.
+    /// Unlocks `mutex`, which the calling thread owns, waits to be notified, at the latest until
+    /// `deadline`, and locks it again. The calling thread owns it also after
+    /// [`MutexError::TimedOut`]; after any other error it does not, except
+    /// [`MutexError::OtherMutex`], which has no effect.
     pub fn wait(
         &'static self,
         mutex: &'static RawMutex,
@@ -44,8 +46,8 @@ impl RawCondvar {
         self.wait_unless(mutex, deadline, || false)
     }
 
-    /// As [`wait`](Self::wait), but times out at once if `over` returns true. `over` is called with interrupts
-    /// masked, which stay masked until the wait begins.
+    /// As [`wait`](Self::wait), but times out at once if `over` returns true. `over` is called with
+    /// interrupts masked, which stay masked until the wait begins.
     pub fn wait_unless(
         &'static self,
         mutex: &'static RawMutex,

@@ -17,8 +17,8 @@ impl Masked {
     /// This core's kernel. Fast paths do not call this, and so do not load it.
     #[inline(always)]
     pub(crate) fn kernel(&self) -> &'static Kernel {
-        // SAFETY: the token is made in a thread or a handler, which exist only after `boot`, and interrupts
-        // are masked while it lives.
+        // SAFETY: the token is made in a thread or a handler, which exist only after `boot`, and
+        // interrupts are masked while it lives.
         unsafe { Kernel::this() }
     }
 
@@ -38,7 +38,8 @@ impl Masked {
 }
 
 impl<T> Guarded<T> {
-    /// The state, for a caller that has entered the object; `kernel` shows that interrupts are masked.
+    /// The state, for a caller that has entered the object; `kernel` shows that interrupts are
+    /// masked.
     #[inline(always)]
     pub(crate) fn state<'a>(&'a self, _kernel: &Kernel) -> &'a T {
         &self.state

@@ -1,11 +1,12 @@
 //! Building blocks of synchronisation objects: state behind masked interrupts, and wait queues.
 //!
-//! For libraries that provide semaphores, queues and the like; applications use those libraries. An object
-//! keeps its state and its wait queues in a [`Guarded`]. A fast path enters it by
-//! [`masked`](Guarded::masked), code that wakes threads by [`waking`](Guarded::waking), code that blocks by
-//! [`waiting`](Guarded::waiting). [`try_or_wake`](Guarded::try_or_wake) and
-//! [`try_or_wait`](Guarded::try_or_wait) attempt the fast path first. The token that each of them passes to
-//! its closure allows only the matching operations, so that blocking on a fast path does not compile:
+//! For libraries that provide semaphores, queues and the like; applications use those libraries. An
+//! object keeps its state and its wait queues in a [`Guarded`]. A fast path enters it by
+//! [`masked`](Guarded::masked), code that wakes threads by [`waking`](Guarded::waking), code that
+//! blocks by [`waiting`](Guarded::waiting). [`try_or_wake`](Guarded::try_or_wake) and
+//! [`try_or_wait`](Guarded::try_or_wait) attempt the fast path first. The token that each of them
+//! passes to its closure allows only the matching operations, so that blocking on a fast path does
+//! not compile:
 //!
 //! ```compile_fail
 //! # use tenon_thread::wait::{Guarded, WaitQueue};
@@ -13,8 +14,9 @@
 //! QUEUE.masked(|_, masked| masked.wait(|queue| queue, None));
 //! ```
 //!
-//! An object must not be entered inside another one. Guarantees: waking a thread is O(1). Waiting takes one
-//! step for each less urgent thread in the queue; threads of equal priority are woken in order of arrival.
+//! An object must not be entered inside another one. Guarantees: waking a thread is O(1). Waiting
+//! takes one step for each less urgent thread in the queue; threads of equal priority are woken in
+//! order of arrival.
 
 pub(crate) mod access;
 mod condvar;
@@ -36,7 +38,8 @@ use core_list::{Link, Linked, List};
 use core_sched::Priority;
 use object_lock::ObjectLock;
 
-/// State that one core at a time accesses, with interrupts masked. It consists of cells, as it is shared.
+/// State that one core at a time accesses, with interrupts masked. It consists of cells, as it is
+/// shared.
 #[derive(Debug, Default)]
 pub struct Guarded<T> {
     lock: ObjectLock,
@@ -59,8 +62,9 @@ impl<T> Guarded<T> {
     }
 }
 
-// SAFETY: the state is accessed with interrupts masked, on the only core or with the lock held, and no
-// closure that receives a reference to it can keep that. `T: Send`, as several threads access it in turn.
+// SAFETY: the state is accessed with interrupts masked, on the only core or with the lock held, and
+// no closure that receives a reference to it can keep that. `T: Send`, as several threads access it
+// in turn.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 /// A word that a waiter and the thread that wakes it exchange; its meaning is up to their object.
@@ -70,8 +74,8 @@ pub type WaitValue = *const ();
 #[derive(Default)]
 pub struct WaitQueue(List<&'static Thread>);
 
-// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time accesses
-// with interrupts masked.
+// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time
+// accesses with interrupts masked.
 unsafe impl Send for WaitQueue {}
 
 impl WaitQueue {
@@ -88,7 +92,8 @@ pub enum Protocol {
     None,
     /// Priority inheritance: from the most urgent waiter.
     Inherit,
-    /// Priority ceiling: the owner runs at least at this priority. A more urgent thread must not lock it.
+    /// Priority ceiling: the owner runs at least at this priority. A more urgent thread must not
+    /// lock it.
     Protect(Priority),
 }
 
@@ -168,8 +173,8 @@ pub(crate) struct MutexState {
     waiters: WaitQueue,
 }
 
-// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time accesses
-// with interrupts masked.
+// SAFETY: it is not `Sync`, so threads share it inside a `Guarded` only, which one core at a time
+// accesses with interrupts masked.
 unsafe impl Send for MutexState {}
 
 impl MutexState {
@@ -204,20 +209,20 @@ impl MutexState {
     }
 }
 
-/// A mutex without data: the base of [`Mutex`](../../tenon_sync/struct.Mutex.html) and of interfaces for
-/// other languages.
+/// A mutex without data: the base of [`Mutex`](../../tenon_sync/struct.Mutex.html) and of
+/// interfaces for other languages.
 ///
-/// Guarantees: without contention, neither locking nor unlocking calls the scheduler. Unlocking hands it to
-/// the most urgent waiter, the longest waiting among equals, and no other thread can lock it in between. Not
-/// for interrupt handlers, which cannot own a mutex.
+/// Guarantees: without contention, neither locking nor unlocking calls the scheduler. Unlocking
+/// hands it to the most urgent waiter, the longest waiting among equals, and no other thread can
+/// lock it in between. Not for interrupt handlers, which cannot own a mutex.
 pub struct RawMutex {
     state: Guarded<MutexState>,
     /// Link in the list of mutexes that donate a priority to their owner.
     link: Link<&'static RawMutex>,
 }
 
-// SAFETY: the link is private to this crate, which accesses it with interrupts masked and, with several
-// cores, with `PI_CHAIN_LOCK` held.
+// SAFETY: the link is private to this crate, which accesses it with interrupts masked and, with
+// several cores, with `PI_CHAIN_LOCK` held.
 unsafe impl Sync for RawMutex {}
 
 impl RawMutex {

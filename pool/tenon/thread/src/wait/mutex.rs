@@ -26,8 +26,8 @@ impl RawMutex {
         self.lock_slow(Some(deadline))
     }
 
-    /// As [`lock_until`](Self::lock_until), but times out at once if `over` returns true. `over` is called
-    /// with interrupts masked, which stay masked until the wait begins.
+    /// As [`lock_until`](Self::lock_until), but times out at once if `over` returns true. `over` is
+    /// called with interrupts masked, which stay masked until the wait begins.
     pub fn lock_unless(
         &'static self,
         deadline: Option<Instant>,
@@ -85,12 +85,13 @@ impl RawMutex {
             state.update_slow_unlock();
             Ok(())
         };
-        // `PI_CHAIN_LOCK` is needed to read the waiters: without it, one could be between two queues.
+        // `PI_CHAIN_LOCK` is needed to read the waiters: without it, one could be between two
+        // queues.
         Kernel::with_irqs_masked(|kernel| self.pi_locked(|| repair(kernel)))
     }
 
-    /// Locks it as consistent although an owner ended or it is unrecoverable; the caller repairs the
-    /// protected data.
+    /// Locks it as consistent although an owner ended or it is unrecoverable; the caller repairs
+    /// the protected data.
     pub fn recover(&'static self) -> Result<(), MutexError> {
         Kernel::with_reschedule(|kernel| self.pi_locked(|| self.recover_in(kernel)))
     }

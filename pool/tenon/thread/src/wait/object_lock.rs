@@ -5,12 +5,12 @@ use core::cell::Cell;
 use core::fmt;
 use core_sync::raw::{RawMutex as _, RawTicketLock, Ticket};
 
-/// A ticket lock in an image for several cores; nothing in an image for one core, where masked interrupts
-/// exclude all other code. It is acquired with interrupts masked.
+/// A ticket lock in an image for several cores; nothing in an image for one core, where masked
+/// interrupts exclude all other code. It is acquired with interrupts masked.
 pub(crate) struct ObjectLock(RawTicketLock);
 
-/// Protects the state of priority inheritance, which spans several mutexes. Only contended mutexes acquire
-/// it, before the lock of any object. No code holds the locks of two objects.
+/// Protects the state of priority inheritance, which spans several mutexes. Only contended mutexes
+/// acquire it, before the lock of any object. No code holds the locks of two objects.
 pub(crate) static PI_CHAIN_LOCK: ObjectLock = ObjectLock::new();
 
 impl ObjectLock {
@@ -46,7 +46,8 @@ impl ObjectLock {
     #[inline(always)]
     pub(crate) unsafe fn adopt_guard(&self) -> Guard<'_> {
         let ticket = if options::cores() > 1 {
-            // SAFETY: the lock is held, and its only guard was leaked, so no other guard has the ticket.
+            // SAFETY: the lock is held, and its only guard was leaked, so no other guard has the
+            // ticket.
             Some(unsafe { self.0.ticket() })
         } else {
             None
@@ -84,8 +85,8 @@ impl<'a> Guard<'a> {
         self.lock
     }
 
-    /// Keeps the lock held, for [`ObjectLock::adopt_guard`]: an out-of-line function need not be passed the
-    /// guard.
+    /// Keeps the lock held, for [`ObjectLock::adopt_guard`]: an out-of-line function need not be
+    /// passed the guard.
     #[inline(always)]
     pub(crate) fn leak(self) {
         core::mem::forget(self);

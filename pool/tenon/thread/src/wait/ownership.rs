@@ -1,10 +1,11 @@
 //! Mutex ownership and priority inheritance (slow paths).
 //!
-//! A mutex refers to its owner. The owner refers to the mutex only while another thread waits for it, or
-//! while it has a ceiling: then the mutex is in the owner's list of those that donate a priority, and the
-//! owner runs at the most urgent of its base priority and the donated ones. An owner that waits itself
-//! passes its priority on to the owner it waits for: [`Thread::propagate_priority`] follows the chain.
-//! Without contention, locking and unlocking access the mutex only.
+//! A mutex refers to its owner. The owner refers to the mutex only while another thread waits for
+//! it, or while it has a ceiling: then the mutex is in the owner's list of those that donate a
+//! priority, and the owner runs at the most urgent of its base priority and the donated ones. An
+//! owner that waits itself passes its priority on to the owner it waits for:
+//! [`Thread::propagate_priority`] follows the chain. Without contention, locking and unlocking
+//! access the mutex only.
 
 use super::object_lock::PI_CHAIN_LOCK;
 use super::{
@@ -19,8 +20,9 @@ use core_list::Linked;
 use core_sched::Priority;
 use core_trace::Event;
 
-/// Some thread has waited for a mutex or owned one with a ceiling. In an image without mutexes no code sets
-/// this, so that the linker knows its value and removes what depends on it from the paths of threads.
+/// Some thread has waited for a mutex or owned one with a ceiling. In an image without mutexes no
+/// code sets this, so that the linker knows its value and removes what depends on it from the paths
+/// of threads.
 static PI_USED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread can own or wait for a mutex.
@@ -34,9 +36,10 @@ impl RawMutex {
         self.state.state(kernel)
     }
 
-    /// Calls `action`, which concerns this mutex and the threads that inherit a priority through it, with
-    /// `PI_CHAIN_LOCK` and the lock of the mutex held. The fast paths change the mutex under its own lock, so
-    /// this excludes them. They do not change a contended mutex, for which `PI_CHAIN_LOCK` is sufficient.
+    /// Calls `action`, which concerns this mutex and the threads that inherit a priority through
+    /// it, with `PI_CHAIN_LOCK` and the lock of the mutex held. The fast paths change the mutex
+    /// under its own lock, so this excludes them. They do not change a contended mutex, for which
+    /// `PI_CHAIN_LOCK` is sufficient.
     #[inline(always)]
     pub(super) fn pi_locked<R>(&self, action: impl FnOnce() -> R) -> R {
         PI_CHAIN_LOCK.locked(|| self.locked(action))
@@ -119,8 +122,8 @@ impl RawMutex {
         owner.propagate_priority(kernel);
     }
 
-    /// Makes `thread`, which does not wait, the owner, or returns the reason if it must not lock the mutex.
-    /// None if it has to wait.
+    /// Makes `thread`, which does not wait, the owner, or returns the reason if it must not lock
+    /// the mutex. None if it has to wait.
     pub(crate) fn acquire(
         &'static self,
         kernel: &Kernel,
@@ -161,7 +164,8 @@ impl RawMutex {
         Ok(())
     }
 
-    /// Requeues `thread`, which waits and is in no list: makes it the owner, or a waiter of this mutex.
+    /// Requeues `thread`, which waits and is in no list: makes it the owner, or a waiter of this
+    /// mutex.
     pub(crate) fn requeue(&'static self, kernel: &Kernel, thread: &'static Thread) {
         match self.acquire(kernel, thread) {
             // If it must not lock the mutex, it finds the reason when it locks again.
@@ -197,7 +201,8 @@ impl RawMutex {
         }
     }
 
-    /// Makes `thread` the owner. It inherits from the remaining waiters once its priority is propagated.
+    /// Makes `thread` the owner. It inherits from the remaining waiters once its priority is
+    /// propagated.
     fn grant(&'static self, kernel: &Kernel, thread: &'static Thread) {
         let state = self.state(kernel);
         state.set_owner(thread);
@@ -208,8 +213,8 @@ impl RawMutex {
         }
     }
 
-    /// Hands it over from its owner to the first waiter. The caller then propagates the priority of the former
-    /// owner.
+    /// Hands it over from its owner to the first waiter. The caller then propagates the priority of
+    /// the former owner.
     fn hand_over(&'static self, kernel: &Kernel) {
         let state = self.state(kernel);
         if let Some(owner) = self.owner(kernel) {
@@ -231,7 +236,8 @@ impl RawMutex {
         }
     }
 
-    /// Makes it unrecoverable and wakes all waiters. The caller then propagates the priority of its owner.
+    /// Makes it unrecoverable and wakes all waiters. The caller then propagates the priority of its
+    /// owner.
     fn make_unrecoverable(&'static self, kernel: &Kernel) {
         let state = self.state(kernel);
         if let Some(owner) = self.owner(kernel) {

@@ -61,8 +61,8 @@ impl WaitQueue {
             .is_some()
     }
 
-    /// Calls `answer` with the value of each thread, the most urgent first, and wakes the thread with the
-    /// value that `answer` returns, if any.
+    /// Calls `answer` with the value of each thread, the most urgent first, and wakes the thread
+    /// with the value that `answer` returns, if any.
     pub fn wake_each(
         &self,
         waking: &Waking,

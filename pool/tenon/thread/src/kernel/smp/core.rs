@@ -11,8 +11,8 @@ use core_sched::RunQueue;
 use core_timer::RadixHeap;
 use tenon_irq::Target;
 
-/// The SGI that kicks a core to process its inbox. Mortise reserves SGI 0, in Group 0, and channels use
-/// 8 to 15.
+/// The SGI that kicks a core to process its inbox. Mortise reserves SGI 0, in Group 0, and channels
+/// use 8 to 15.
 pub(crate) const KICK_SGI: u32 = 1;
 
 /// Requests for a posted thread, one bit each.

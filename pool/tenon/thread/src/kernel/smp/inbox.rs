@@ -47,8 +47,8 @@ impl Kernel {
         }
     }
 
-    /// Handles the requests of other cores. One interrupt handles at most as many requests as it may
-    /// expire timers; the core kicks itself for the rest.
+    /// Handles the requests of other cores. One interrupt handles at most as many requests as it
+    /// may expire timers; the core kicks itself for the rest.
     fn process_inbox(&self) {
         let Some(core) = self.core() else {
             return;

@@ -1,10 +1,10 @@
 //! Placement of threads on cores: the most urgent unpinned threads run on the available cores.
 //!
-//! A thread that becomes ready goes to the core where it displaces the least: to an idle core, else to
-//! the core that runs the least urgent thread, if that is less urgent than it. When a core changes
-//! what it runs, it publishes its state, migrates ready threads that would run elsewhere, and requests
-//! threads that are ready elsewhere and would run here. The comparisons, and the proof that no core
-//! idles beside a waiting thread, are in `core_placement`.
+//! A thread that becomes ready goes to the core where it displaces the least: to an idle core, else
+//! to the core that runs the least urgent thread, if that is less urgent than it. When a core
+//! changes what it runs, it publishes its state, migrates ready threads that would run elsewhere,
+//! and requests threads that are ready elsewhere and would run here. The comparisons, and the proof
+//! that no core idles beside a waiting thread, are in `core_placement`.
 
 use super::core::{Core, request};
 use crate::kernel::Kernel;
@@ -68,8 +68,8 @@ impl Kernel {
         }
     }
 
-    /// Publishes what runs and waits here, migrates ready threads that would run on another core, and
-    /// requests a thread that would run here. Bounded by the number of cores. While a switch is
+    /// Publishes what runs and waits here, migrates ready threads that would run on another core,
+    /// and requests a thread that would run here. Bounded by the number of cores. While a switch is
     /// pending this does nothing, as the switch calls it again.
     pub(crate) fn balance(&self) {
         let Some(core) = self.core() else {
@@ -140,8 +140,8 @@ impl Kernel {
         self.balance();
     }
 
-    /// Completes a switch, in the context of the next thread: the context of the previous one is saved,
-    /// so it can migrate or release its storage.
+    /// Completes a switch, in the context of the next thread: the context of the previous one is
+    /// saved, so it can migrate or release its storage.
     pub(crate) fn finish_switch(&self) {
         let Some(core) = self.core() else {
             return;
@@ -150,7 +150,8 @@ impl Kernel {
             return;
         };
         match core.destination.take() {
-            // After the transfer the thread belongs to the other core, where it may end at any moment.
+            // After the transfer the thread belongs to the other core, where it may end at any
+            // moment.
             Some(other) => self.transfer(thread, other),
             None => thread.switched_out(),
         }

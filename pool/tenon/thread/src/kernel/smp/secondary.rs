@@ -15,8 +15,8 @@ use hw_arch::entry::SecondaryStart;
 use hw_arch::{El1, ExceptionLevel, cpu};
 use tenon_irq::{Priority as InterruptPriority, Target, Trigger};
 
-/// How long the first core waits for another one to start, in nanoseconds. A core starts within some
-/// microseconds or not at all.
+/// How long the first core waits for another one to start, in nanoseconds. A core starts within
+/// some microseconds or not at all.
 const START_TIMEOUT: u64 = 1_000_000_000;
 
 unsafe extern "C" {
@@ -25,8 +25,8 @@ unsafe extern "C" {
     fn secondary_start();
 }
 
-/// Registers the kick of the first core, then starts the others one by one. Cores that the machine does
-/// not have stay absent. When this returns, every core that is present serves its inbox.
+/// Registers the kick of the first core, then starts the others one by one. Cores that the machine
+/// does not have stay absent. When this returns, every core that is present serves its inbox.
 ///
 /// # Safety
 ///
@@ -57,8 +57,8 @@ pub(crate) unsafe fn start_secondaries<
         let other_affinity = affinity & !0xff | number as u64;
         let stack = image.interrupt_stack_end(number);
         let start = (stack - size_of::<SecondaryStart>()) as *mut SecondaryStart;
-        // SAFETY: the record lies at the end of the interrupt stack of a core that has not started, and
-        // is aligned as that stack is.
+        // SAFETY: the record lies at the end of the interrupt stack of a core that has not started,
+        // and is aligned as that stack is.
         unsafe {
             start.write(SecondaryStart {
                 stack: start as usize,
@@ -112,8 +112,8 @@ unsafe fn turn_on(_: u64, _: u64) -> bool {
 ///
 /// # Safety
 ///
-/// To be called once per core by the image's secondary entry, at EL1 on that core's interrupt stack with
-/// interrupts masked, after [`start_secondaries`] turned the core on with this number.
+/// To be called once per core by the image's secondary entry, at EL1 on that core's interrupt stack
+/// with interrupts masked, after [`start_secondaries`] turned the core on with this number.
 pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
     number: usize,
@@ -160,8 +160,8 @@ pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES:
         core.set_present(own_target(kernel));
     }
     kernel.record(Event::Run, idle);
-    // SAFETY: the idle thread has a first context, and this function does not use the boot stack after
-    // the call.
+    // SAFETY: the idle thread has a first context, and this function does not use the boot stack
+    // after the call.
     unsafe {
         context::enter(
             idle.stack_pointer().get(),

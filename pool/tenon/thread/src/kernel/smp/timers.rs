@@ -1,8 +1,8 @@
 //! Timers that several cores start and cancel.
 //!
-//! A timer is in the queue of the core that started it last, and expires there. Other cores can cancel
-//! or restart it synchronously, so each core's queue is behind a lock, held for one operation of the
-//! queue. Only the home core of a thread accesses the timer of that thread.
+//! A timer is in the queue of the core that started it last, and expires there. Other cores can
+//! cancel or restart it synchronously, so each core's queue is behind a lock, held for one
+//! operation of the queue. Only the home core of a thread accesses the timer of that thread.
 
 use super::core::Core;
 use crate::kernel::{EXPIRY_STEPS, Kernel};
@@ -29,8 +29,8 @@ impl Kernel {
         }
     }
 
-    /// Starts a timer on this core, after cancelling it wherever it is pending, at the counter value
-    /// that `begin` returns under the lock. Returns the new compare value if it changes.
+    /// Starts a timer on this core, after cancelling it wherever it is pending, at the counter
+    /// value that `begin` returns under the lock. Returns the new compare value if it changes.
     pub(crate) fn start_shared_timer(
         &self,
         timer: &'static Timer,
@@ -63,7 +63,8 @@ impl Kernel {
             .unwrap_or_default()
     }
 
-    /// Restarts a periodic timer that expired on this core, unless it was cancelled or restarted since.
+    /// Restarts a periodic timer that expired on this core, unless it was cancelled or restarted
+    /// since.
     pub(crate) fn restart_shared_timer(&self, timer: &'static Timer, next: impl Fn() -> u64) {
         let alarm = self.with_timers_of(timer, |timers, owner| {
             let restarts = owner == self.index() && timer.restarts().replace(false);
