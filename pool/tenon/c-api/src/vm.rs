@@ -1,13 +1,8 @@
-//! The calls of `tenon/vm` for applications in C.
+//! Management of VMs: `<tenon/vm.h>`.
 //!
-//! # Purpose
+//! Each function is one operation of [`tenon_vm`].
 //!
-//! `<tenon/vm.h>`, in `include/`, is for C what [`tenon_vm`] is for Rust. Each function is one of its
-//! methods; what it returns is 0, or -1 with the reason in `errno`, as POSIX has it.
-//!
-//! # Guarantees
-//!
-//! Those of [`tenon_vm`]: no lock, no allocation, any thread. Null pointers are `EINVAL`.
+//! Guarantees: those of [`tenon_vm`]: no lock, no allocation, any thread. Null pointers are `EINVAL`.
 
 mod calls;
 mod records;
@@ -15,7 +10,7 @@ mod records;
 use tenon_libc::Errno;
 use tenon_vm::Error;
 
-/// As Linux's module says it.
+/// Error numbers, the same as those of the Linux module.
 fn errno(error: Error) -> Errno {
     match error {
         Error::NotSupported => Errno::ENOSYS,
