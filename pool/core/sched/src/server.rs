@@ -17,20 +17,20 @@ pub enum OnDepletion {
 pub struct Reservation {
     budget: u32,
     period: u32,
-    exhausted: OnDepletion,
+    on_depletion: OnDepletion,
 }
 
 impl Reservation {
     /// A reservation of `budget` ticks per `period`; `None` unless 0 < budget <= period.
     ///
     /// Both values fit in 32 bits, 68 s at 62.5 MHz, so that a product of two is exact in 64 bits.
-    pub fn new(budget: u64, period: u64, exhausted: OnDepletion) -> Option<Self> {
+    pub fn new(budget: u64, period: u64, on_depletion: OnDepletion) -> Option<Self> {
         let (budget, period) = (u32::try_from(budget).ok()?, u32::try_from(period).ok()?);
         let fits = 0 < budget && budget <= period;
         fits.then_some(Self {
             budget,
             period,
-            exhausted,
+            on_depletion,
         })
     }
 
@@ -104,7 +104,7 @@ impl<S> Server<S> {
             Policy::Deadline(own) => (Kind::Deadline, Some(own)),
         };
         self.kind.set(kind);
-        let background = |own: &Reservation| own.exhausted == OnDepletion::Background;
+        let background = |own: &Reservation| own.on_depletion == OnDepletion::Background;
         self.background.set(own.as_ref().is_some_and(background));
         self.budget.set(own.map_or(0, |own| own.budget.into()));
         self.period.set(own.map_or(0, |own| own.period()));

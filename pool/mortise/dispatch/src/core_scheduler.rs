@@ -41,7 +41,10 @@ pub static DISPATCH: CoreSchedulers = CoreSchedulers([const { CoreScheduler::new
 
 impl Dispatch for CoreSchedulers {
     fn core(&'static self, cpu: usize, vms: usize) -> Option<&'static dyn Dispatcher> {
-        self.0.get(cpu).filter(|_| vms <= VMS).map(|turn| turn as _)
+        self.0
+            .get(cpu)
+            .filter(|_| vms <= VMS)
+            .map(|scheduler| scheduler as _)
     }
 
     fn records(&'static self) -> PerCore {

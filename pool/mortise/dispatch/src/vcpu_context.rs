@@ -198,8 +198,8 @@ impl VcpuContext {
     /// Pends an acknowledged SPI, to be listed when the vCPU is loaded.
     pub fn pend_spi(&self, intid: u32) {
         let word = (intid as usize / 32).wrapping_sub(1);
-        if let Some(noted) = self.pending_spis.get(word) {
-            noted.set(noted.get() | 1 << (intid % 32));
+        if let Some(pending) = self.pending_spis.get(word) {
+            pending.set(pending.get() | 1 << (intid % 32));
             self.pending_words.set(self.pending_words.get() | 1 << word);
             self.entry_blockers
                 .set(self.entry_blockers.get() | 1 << word);
@@ -272,7 +272,7 @@ impl VcpuContext {
         }
         let blockers = self.entry_blockers.get();
         let word = blockers.trailing_zeros();
-        let Some(noted) = self.pending_spis.get(word as usize) else {
+        let Some(pending) = self.pending_spis.get(word as usize) else {
             self.clear_unlisted();
             return core.refresh(vm, vcpu);
         };
@@ -280,9 +280,9 @@ impl VcpuContext {
             // Listing is a masked section of its own.
             return;
         }
-        let bits = noted.get();
+        let bits = pending.get();
         let rest = bits & bits.wrapping_sub(1);
-        noted.set(rest);
+        pending.set(rest);
         if rest == 0 {
             self.entry_blockers.set(blockers & blockers.wrapping_sub(1));
             self.pending_words

@@ -251,14 +251,14 @@ impl CoreScheduler {
             self.reschedule.set(true);
             return (None, alarm);
         }
-        let mut settled = self.update_budgets(now, depleted);
+        let mut updated = self.update_budgets(now, depleted);
         if let Some(context) = urgent
             && !is(self.queue.highest(), context)
         {
             // A replenished vCPU may be about to be removed.
-            settled = false;
+            updated = false;
         }
-        if !settled {
+        if !updated {
             self.reschedule.set(true);
             return (None, alarm);
         }
@@ -318,10 +318,10 @@ impl CoreScheduler {
     fn urgent_vcpu(&'static self, core: &'static Core) -> Option<&'static VcpuContext> {
         let first = self.queue.highest()?;
         let urgent = first.entity.priority().number() > self.admission_priority.get();
-        let goes_first = urgent
+        let precedes = urgent
             && !self.is_loaded(first)
             && core.clock().ticks() < self.admission_deadline.get();
-        goes_first.then_some(first)
+        precedes.then_some(first)
     }
 
     /// Removes and admits vCPUs and recomputes the mode, with a test for pending interrupts before
