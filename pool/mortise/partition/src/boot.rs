@@ -1,4 +1,4 @@
-//! Boot: from the first Rust instruction to running cores.
+//! Boot of the image: from the first Rust instruction to running cores.
 //!
 //! The boot core parses the manifest, makes the VMs, starts the other cores that have one, and
 //! joins them. Until a core activates its own map it runs on the early table, which maps all of

@@ -1,4 +1,4 @@
-//! Backlog: recent output of an instance, for its manager.
+//! Recent output of an instance, kept for its manager.
 
 /// Bytes kept.
 const ROOM: usize = 1024;

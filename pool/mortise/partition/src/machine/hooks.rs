@@ -1,4 +1,4 @@
-//! Calls to what libraries registered: VM extensions, exit checkers, the IOMMU.
+//! Calls to VM extensions, exit checkers and the IOMMU that libraries registered.
 
 use super::{
     colouring, registry,
