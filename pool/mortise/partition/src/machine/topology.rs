@@ -1,5 +1,13 @@
 //! Records of the machine and of its cores.
 
+mod core_work;
+mod hooks;
+mod host_irq;
+mod kick;
+pub(crate) mod posted_irq;
+pub(crate) mod report;
+pub(crate) mod trace;
+
 use super::{
     deferred_work::DeferredWork,
     drain::Drain,

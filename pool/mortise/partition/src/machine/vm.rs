@@ -1,5 +1,15 @@
 //! Record of a VM.
 
+pub(crate) mod direct_sgi;
+mod kick;
+mod lost_core_detection;
+mod memory;
+mod posted_irq;
+mod routing;
+mod run_control;
+mod slot_control;
+mod trace;
+
 use super::{
     description::Description,
     fault::FaultReport,

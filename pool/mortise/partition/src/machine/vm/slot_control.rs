@@ -1,6 +1,6 @@
 //! Control of a VM slot by its manager.
 
-use super::{
+use crate::machine::{
     slot::{CLEAR_BYTES, OWN, PAGE, Slot, SlotConfig},
     vm::Vm,
 };

@@ -4,9 +4,8 @@
 //! --trace FILE` turns into a timeline together with the traces of Tenon: all use the same counter,
 //! as `CNTVOFF_EL2` is zero. Without it, a constant of the link, no instruction is left.
 
-use super::{topology::Core, vm::Vm};
+use crate::machine::{Core, vm::Vm};
 use core::fmt::Write;
-use core_statistics::State;
 use core_trace::Event;
 use hw_arch::{El2, ExceptionLevel};
 use mortise_vcpu::Cause;
@@ -123,17 +122,6 @@ impl Core {
                 _ => write!(name, "{} {vcpu}", vm.name()),
             };
             self.trace.name(subject(vm, vcpu), &name);
-        }
-    }
-}
-
-impl Vm {
-    /// Records a new state of the VM, on the core that sets it.
-    #[inline(always)]
-    pub(crate) fn record_state(&self, state: State) {
-        if recorded() {
-            let number = (self.index as u64) << 8 | state as u64;
-            Core::current().record(Event::State, number);
         }
     }
 }

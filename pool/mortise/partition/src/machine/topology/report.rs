@@ -1,6 +1,6 @@
 //! Reports of Mortise on the console.
 
-use super::topology::{Core, Machine};
+use crate::machine::{Core, Machine};
 use core_log::Level;
 use core_manifest::Name;
 use mortise_console::{Argument, Words};

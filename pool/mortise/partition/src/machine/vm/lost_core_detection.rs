@@ -1,9 +1,9 @@
 //! Detection of lost cores.
 
-use super::{
+use crate::machine::{
+    Machine,
     lost_cores::{LOST_AFTER, Poll},
     options, registry,
-    topology::Machine,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;

@@ -4,12 +4,7 @@
 //! IPIs are therefore deferred to the core's own doorbell, which has a higher priority than any
 //! interrupt of a guest, and pending interrupts are taken between two IPIs.
 
-use super::{
-    interface::Irqchip,
-    registry,
-    topology::{Core, Machine},
-    vm::Vm,
-};
+use crate::machine::{Core, Machine, interface::Irqchip, registry, vm::Vm};
 use core::sync::atomic::Ordering;
 use hw_arch::cpu::is_interrupt_pending;
 use hw_irqchip_gicv3::{
@@ -125,28 +120,5 @@ impl Core {
             self.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
         self.machine.send_doorbell(self.cpu);
-    }
-}
-
-impl Vm {
-    /// Kicks the cores of these vCPUs, of which the executing core is none.
-    pub(crate) fn kick_cores(&'static self, calls: VcpuSet, machine: &'static Machine) {
-        if !registry::has_several_vcpus() {
-            return;
-        }
-        let (set, core) = (calls.bits(), Core::current());
-        let one = set & set.wrapping_sub(1) == 0;
-        match core.dispatcher() {
-            // One by one, or after pending interrupts are taken.
-            Some(_) if !one || core.preemption_pending() => core.defer_ipis(self, set),
-            _ if set == 0 => {}
-            _ if one => machine.wake(self, set.trailing_zeros() as usize),
-            _ => machine.kick_vcpus(self, calls),
-        }
-    }
-
-    /// Kicks the cores of all vCPUs.
-    pub fn kick_all(&'static self, machine: &'static Machine) {
-        machine.kick_vcpus(self, self.all_vcpus());
     }
 }

@@ -1,9 +1,9 @@
 //! Deferred and periodic work of a core.
 
-use super::{
+use crate::machine::{
+    Core, Machine,
     deferred_work::{DUE, LONGEST_DEFERRAL, OVERDUE, URGENT},
     periodic::{PeriodicWork, Progress},
-    topology::{Core, Machine},
 };
 
 impl Core {

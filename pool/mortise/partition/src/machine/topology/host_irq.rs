@@ -1,12 +1,6 @@
 //! Physical interrupts of a core and of a VM.
 
-use super::{
-    interface::Irqchip,
-    priority::{OWN_PRIORITY, device_priority},
-    registry,
-    topology::{Core, Machine},
-    vm::Vm,
-};
+use crate::machine::{Core, interface::Irqchip, priority::OWN_PRIORITY};
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
@@ -91,45 +85,5 @@ impl Core {
     #[inline(never)]
     pub(crate) fn wait_by(&self, chip: &dyn Irqchip) {
         chip.wait(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
-    }
-}
-
-impl Vm {
-    /// Routes the VM's SPIs to its first core, until it changes the route; never to a core of
-    /// another VM. SPIs that are taken to EL2 get the VM as their owner and the priority of the VM.
-    pub(crate) fn route(&self, machine: &Machine) {
-        if let Some(chip) = registry::irqchip() {
-            return self.route_by(chip, machine);
-        }
-        let affinity = machine.board.redistributor(self.cpu(0)).affinity();
-        let distributor = machine.board.distributor();
-        for &intid in &self.description().interrupts {
-            distributor.route(intid.into(), affinity);
-            if self.is_shared() {
-                machine.spi_owners.assign(intid.into(), self.index);
-                let priority = device_priority(self.schedule().priority);
-                distributor.set_priority(intid.into(), priority);
-            }
-        }
-    }
-
-    /// Routes the VM's SPIs to its first core through another interrupt controller.
-    pub(crate) fn route_by(&self, chip: &dyn Irqchip, machine: &Machine) {
-        let intids = self.description().interrupts.iter();
-        let serial = self.has_serial().then_some(machine.board.uart_irq);
-        for intid in intids.map(|&intid| intid.into()).chain(serial) {
-            chip.route(&machine.board.gic(), intid, self.cpu(0));
-        }
-    }
-
-    /// Sets the pending state of the VM's serial interrupt to the level of its PL011. It is the
-    /// board's own interrupt, so that input interrupts the VM without an exit.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn set_serial_interrupt(&self, machine: &Machine) {
-        if let Some(chip) = registry::irqchip() {
-            let level = self.serial.lock().interrupt();
-            chip.set_pending(&machine.board.gic(), machine.board.uart_irq, level);
-        }
     }
 }

@@ -1,9 +1,9 @@
 //! Orders to a VM: start, restart, stop, hold, suspend.
 
-use super::{
+use crate::machine::{
+    Core, Machine,
     fault::{DECIDE, Fault, FaultReport},
     options, registry,
-    topology::{Core, Machine},
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
 use core::sync::atomic::Ordering;
