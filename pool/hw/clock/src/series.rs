@@ -137,7 +137,7 @@ mod tests {
         }
 
         #[test]
-        fn what_passed_is_left_out_and_counted(
+        fn passed_values_are_skipped_and_counted(
             frequency in frequency(),
             first in 0..1u64 << 60,
             period in 0..1u64 << 30,

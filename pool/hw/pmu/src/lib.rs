@@ -86,7 +86,7 @@ pub fn events() -> u32 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn stands_still_on_the_host() {
+    fn counters_read_zero_on_the_host() {
         super::start();
         assert_eq!((super::begin(), super::end()), (0, 0));
         super::count_guests(8);

@@ -112,7 +112,7 @@ fn write(sector: u64, count: u64) -> Request {
 }
 
 #[test]
-fn it_is_set_up_as_the_specification_has_it() {
+fn it_is_initialised_as_specified() {
     let bus = Bus::new();
     let drive = bus.open().unwrap();
     assert_eq!((drive.sectors(), drive.is_read_only()), (SECTORS, false));

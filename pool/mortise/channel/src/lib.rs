@@ -28,7 +28,10 @@
 //!   are served.
 
 #![cfg_attr(not(test), no_std)]
-#![expect(unsafe_code, reason = "channels lie where the manifest says")]
+#![expect(
+    unsafe_code,
+    reason = "channels are accessed at addresses of the manifest"
+)]
 
 mod calls;
 mod channel;

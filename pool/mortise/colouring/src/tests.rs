@@ -82,7 +82,7 @@ fn refused(colouring: &Colouring, vms: &[Vm]) -> &'static str {
 }
 
 #[test]
-fn a_pair_with_parts_of_its_own_is_accepted() {
+fn separate_parts_are_accepted() {
     let dealt = check(&colouring(), &pair(), &image()).unwrap();
     assert_eq!(dealt.place(MEMORY + 32 * PAGE).0, MEMORY + 8 * PAGE);
 }

@@ -134,7 +134,7 @@ fn no_writer_overwrites_a_name() {
 }
 
 #[test]
-fn a_writer_without_a_number_is_not_heard() {
+fn a_writer_without_a_number_is_ignored() {
     let (mut console, mut line) = (Console::new(), Line::default());
     for vm in [OWN, WRITERS, usize::MAX] {
         console.write(vm, "none", 0, b"x", &mut line);
@@ -144,7 +144,7 @@ fn a_writer_without_a_number_is_not_heard() {
 }
 
 #[test]
-fn input_goes_where_ctrl_t_says() {
+fn ctrl_t_selects_the_target_of_input() {
     let mut console = Console::new();
     let to = |vm, byte| Input::To { vm, byte };
     assert_eq!(console.input(b'a', 2), Input::Nothing);
@@ -165,7 +165,7 @@ fn input_goes_where_ctrl_t_says() {
 
 proptest! {
     #[test]
-    fn each_writers_text_can_be_put_together_again(
+    fn each_writers_text_can_be_reassembled(
         writes in prop::collection::vec((0usize..3, "[ -~\r\n]{0,12}"), 0..40),
     ) {
         let (mut console, mut line) = (Console::new(), Line::default());
@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn any_input_reaches_only_vms_that_are_there(
+    fn input_reaches_only_existing_vms(
         bytes in prop::collection::vec(prop_oneof![Just(ESCAPE), any::<u8>()], 0..100), vms in 0usize..12,
     ) {
         let mut console = Console::new();
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn a_busy_line_changes_nothing_of_what_is_shown(
+    fn a_busy_line_does_not_change_the_output(
         writes: Vec<(bool, u8, Vec<u8>)>,
         busy: Vec<bool>,
     ) {
@@ -283,7 +283,7 @@ proptest! {
 }
 
 #[test]
-fn words_of_small_numbers_and_of_nothing() {
+fn formats_of_small_numbers_and_without_arguments() {
     assert_eq!(read("", &[]), "");
     assert_eq!(read("{}{}{}.", &[Argument::Text(&"")]), ".");
     let zero = [Argument::Decimal(0), Argument::Hexadecimal(0)];
@@ -295,7 +295,7 @@ fn words_of_small_numbers_and_of_nothing() {
 }
 
 #[test]
-fn messages_wait_in_order_and_go_before_what_is_written_later() {
+fn queued_messages_precede_later_output() {
     let (mut console, mut line) = (Console::new(), Line::default());
     console.write(1, "linux", 1_000_000_000, b"/ #", &mut line);
     console.say(2_000_000_000, &of("motor"), words(" stopped", &[]));

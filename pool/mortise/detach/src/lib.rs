@@ -38,7 +38,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(
     unsafe_code,
-    reason = "enters guests, with cells where the manifest says"
+    reason = "enters guests; cells are accessed at addresses of the manifest"
 )]
 
 mod calls;

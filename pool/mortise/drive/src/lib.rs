@@ -23,7 +23,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(
     unsafe_code,
-    reason = "registers and buffers lie where the manifest and the disk's driver say"
+    reason = "registers and buffers are accessed at addresses of the manifest and the driver"
 )]
 
 mod buffered_io;

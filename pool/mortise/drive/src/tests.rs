@@ -186,7 +186,7 @@ fn writes_change_the_range_only() {
 }
 
 #[test]
-fn the_last_sector_is_reached_and_none_behind_it() {
+fn the_last_sector_is_accessible_and_none_after_it() {
     let mut owner = Owner::new();
     let last = (SECTORS - 1) * SECTOR;
     owner.write(last, &[512], 1, ENOUGH).unwrap();
@@ -215,7 +215,7 @@ fn a_failure_is_reported_and_the_next_request_works() {
 }
 
 #[test]
-fn a_flush_is_the_disks_each_time() {
+fn each_flush_reaches_the_disk() {
     let mut owner = Owner::new();
     for round in 1..4 {
         owner.range.begin();

@@ -36,7 +36,7 @@ pub(crate) struct CallContext<'a> {
 
 impl CallContext<'_> {
     /// Executes a request.
-    pub fn answer(&self, request: Request) -> Result<Outcome, Stop> {
+    pub fn execute(&self, request: Request) -> Result<Outcome, Stop> {
         match request {
             Request::Version => self.version(),
             Request::Create(at) => self.create(at),

@@ -29,19 +29,16 @@
 //!   when none of the VM's vCPUs is on a core and no translation of it is left.
 //! - No lock is held while memory is copied.
 #![cfg_attr(not(test), no_std)]
-#![expect(unsafe_code, reason = "memory of guests is moved here")]
+#![expect(unsafe_code, reason = "memory of guests is copied and scrubbed")]
 
 mod calls;
 mod executor;
 mod failure;
-
+mod operation;
 mod registry;
 mod request;
-
 mod setup;
 mod stop;
-
-mod operation;
 
 pub use failure::Failure;
 pub use operation::{Operation, Phase};
@@ -78,11 +75,11 @@ pub const GROUP: Group = Group {
     name: "life cycle",
     brief: None,
     ranges: &[(FIRST, LAST)],
-    handle: |call, _| LIFECYCLE.answer(call),
+    handle: |call, _| LIFECYCLE.handle(call),
 };
 
 impl Lifecycle {
-    fn answer(&self, call: &Call) -> Outcome {
+    fn handle(&self, call: &Call) -> Outcome {
         let core = Core::current();
         let Some(((vm, vcpu), executor)) = core.current_vcpu().zip(self.executor(core)) else {
             return Reply::NOT_SUPPORTED.into();
@@ -130,7 +127,7 @@ impl Lifecycle {
             authority,
             call,
         }
-        .answer(request)
+        .execute(request)
     }
 
     fn executor(&self, core: &'static Core) -> Option<Executor<'_>> {

@@ -1,4 +1,4 @@
-// x0: to (and the answer), x1: from or the byte, x2: how many. x3 goes along x0.
+// x0: target (and result), x1: source or byte value, x2: count. x3: moving target pointer.
 
 .section .text.memcpy, "ax"
 
@@ -8,13 +8,13 @@
 \name:
 .endm
 
-// Upwards, the target lies in what is still to be read where it begins behind the source.
+// If the target begins within the source, an upward copy would overwrite bytes before they are read.
 function memmove
     sub     x3, x0, x1
     cmp     x3, x2
     b.lo    5f
 
-// Each step loads all of it before it stores: a target before its source may overlap it.
+// Each step loads all of its bytes before it stores: a target below its source may overlap it.
 function memcpy
     mov     x3, x0
     subs    x2, x2, #64
@@ -53,7 +53,7 @@ function memcpy
     strb    w4, [x3]
 4:  ret
 
-// The same from the end on.
+// Downward copy, from the end.
 5:  add     x1, x1, x2
     add     x3, x0, x2
     subs    x2, x2, #16
@@ -105,7 +105,7 @@ function memset
     strb    w1, [x3]
 4:  ret
 
-// The first word that differs decides, by its first byte in memory: the highest of the reversed one.
+// The first word that differs decides, by its lowest byte in memory: the highest after REV.
 function bcmp
 function memcmp
     subs    x2, x2, #16

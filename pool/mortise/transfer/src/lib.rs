@@ -30,7 +30,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(
     unsafe_code,
-    reason = "memory is reached by physical address, which only its owner may say"
+    reason = "memory is accessed by physical address, which the caller must own"
 )]
 
 mod view;

@@ -39,7 +39,7 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(
     unsafe_code,
-    reason = "what is copied lies where the manifest and the driver say"
+    reason = "memory is copied at addresses of the manifest and of the VM's driver"
 )]
 
 mod block;

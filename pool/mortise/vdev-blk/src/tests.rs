@@ -234,7 +234,7 @@ fn reads_return_written_data() {
 
 /// The framing is the driver's choice (2.7.4.3).
 #[test]
-fn any_framing_is_one() {
+fn any_framing_is_accepted() {
     for (readable, writable) in [
         (&[16][..], &[513][..]),
         (&[1, 15], &[511, 2]),
@@ -274,7 +274,7 @@ fn it_identifies_itself_and_flushes() {
 }
 
 #[test]
-fn nothing_is_beyond_the_end() {
+fn accesses_beyond_the_end_fail() {
     let mut driver = Driver::start(false);
     let before = driver.world.disk.clone();
     for sector in [SECTORS, SECTORS - 1, u64::MAX / 512, u64::MAX] {

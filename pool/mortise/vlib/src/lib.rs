@@ -35,7 +35,10 @@
 //! - Mortise reads nothing of the memory that both share, and writes only the status page.
 
 #![cfg_attr(not(test), no_std)]
-#![expect(unsafe_code, reason = "status pages lie where the manifest says")]
+#![expect(
+    unsafe_code,
+    reason = "status pages are accessed at addresses of the manifest"
+)]
 
 mod calls;
 mod mapped;

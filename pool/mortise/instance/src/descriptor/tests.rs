@@ -25,7 +25,7 @@ fn with(change: impl FnOnce(&mut RawDescriptor)) -> Result<Descriptor, Error> {
 }
 
 #[test]
-fn a_good_one_is_understood() {
+fn a_valid_descriptor_is_parsed() {
     let good = with(|_| {}).unwrap();
     assert_eq!(good.name.as_str(), "job-1");
     assert_eq!((good.cpus(), good.cpu_set()), (&[2, 0][..], 0b101));
@@ -37,7 +37,7 @@ fn a_good_one_is_understood() {
 }
 
 #[test]
-fn each_mistake_has_a_name() {
+fn each_mistake_has_an_error() {
     let refused = |change: fn(&mut RawDescriptor)| with(change).unwrap_err();
     assert_eq!(refused(|raw| raw.magic ^= 1), Error::Foreign);
     assert_eq!(refused(|raw| raw.version = 2), Error::Foreign);
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_name_is_what_its_bytes_say_one_by_one(
+    fn a_name_equals_its_bytes(
         mut bytes in prop::collection::vec(
             prop_oneof![8 => prop::sample::select(&b"abz059-"[..]), 1 => any::<u8>()], 0..=NAME,
         ),

@@ -213,7 +213,7 @@ fn an_abandoned_creation_is_found() {
 
 proptest! {
     #[test]
-    fn memory_has_one_owner_and_all_of_it_comes_back(
+    fn memory_has_one_owner_and_is_returned(
         steps in prop::collection::vec((any::<bool>(), 1u64..5, 0usize..4), 1..80),
     ) {
         let mut registry = registry(8, 4);
@@ -241,7 +241,7 @@ proptest! {
 }
 
 #[test]
-fn the_descriptor_s_bytes_are_what_is_taken() {
+fn a_creation_takes_the_descriptor_s_bytes() {
     let mut registry = registry(8, 1);
     let slot = make(&mut registry, 3).unwrap();
     let memory = registry.record(slot).unwrap().memory.unwrap();

@@ -18,7 +18,7 @@ fn features_are_agreed_on_or_not() {
 }
 
 #[test]
-fn a_queue_that_cannot_be_is_not_ready() {
+fn an_invalid_queue_is_not_ready() {
     for (register, value) in [
         (offset::QUEUE_SIZE, 0),
         (offset::QUEUE_SIZE, 6),
@@ -100,7 +100,7 @@ fn four_gibibytes_are_one_step() {
 }
 
 #[test]
-fn a_reset_in_the_midst_ends_a_request() {
+fn a_reset_ends_a_request_in_progress() {
     for (register, value) in [(offset::STATUS, 0), (offset::QUEUE_READY, 0)] {
         for steps in 1..12 {
             let mut driver = Driver::start(false);
@@ -123,7 +123,7 @@ fn a_reset_in_the_midst_ends_a_request() {
 }
 
 #[test]
-fn descriptors_that_change_meanwhile_change_nothing_that_was_read() {
+fn concurrent_changes_do_not_affect_what_was_read() {
     let mut driver = Driver::start(false);
     driver.world.put(DATA, &[0; 16]);
     driver.world.describe(0, (DATA, 16), 1, 1);
