@@ -1,4 +1,4 @@
-/* Tries the bytes of `pool/mortise/memcpy` against the plainest there are, at every alignment. */
+/* Compares the functions of `pool/mortise/memcpy` with reference loops at every alignment. */
 
 typedef unsigned char byte;
 typedef unsigned long word;
@@ -19,7 +19,7 @@ static void say(const char *text)
 		*(volatile unsigned *)0x09000000 = *text++;
 }
 
-/* Unaligned accesses need normal memory: 1 GiB of devices, 1 GiB of RAM, as they are. */
+/* Unaligned accesses need normal memory: a 1:1 map of 1 GiB of devices and 1 GiB of RAM. */
 static void map(void)
 {
 	table[0] = 0x00000000 | 1 << 10 | 0 << 2 | 1;
@@ -70,7 +70,7 @@ static int fills(int to, int value, int count)
 	return memset(own + to, value, count) == own + to && same();
 }
 
-/* Equal, then with each byte smaller or larger, then with more of them behind the end. */
+/* Equal, then with each byte smaller or larger, then with differences behind the end. */
 static int compares(int at, int count)
 {
 	fill();

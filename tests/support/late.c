@@ -1,7 +1,7 @@
 /*
- * A host on which the emulator's core thread is slow where it hurts: between a WFI, which marks the
- * core as waiting, and the account of what it executed. QEMU leaves an instruction by siglongjmp,
- * under another name if it was built with glibc's checks.
+  * Delays the emulator's core thread between a WFI, which marks the core as waiting, and the accounting
+  * of its executed instructions. QEMU leaves an instruction by siglongjmp, under another name if it was
+  * built with glibc's checks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

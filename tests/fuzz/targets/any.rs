@@ -1,10 +1,9 @@
-//! Programs that feed a target whatever there is.
+//! Entry points of fuzz targets.
 //!
-//! Under cargo-fuzz, which sets `cfg(fuzzing)`, libFuzzer chooses the input and looks for what reaches
-//! new code. Else the program is a test: proptest chooses some inputs, so that a target that no longer
-//! compiles, or that a few hundred inputs break, does not go unnoticed.
+//! Under cargo-fuzz, which sets `cfg(fuzzing)`, libFuzzer chooses inputs by coverage. Otherwise the
+//! program is a test with a few hundred inputs of proptest, so that targets compile and run in CI.
 
-/// Makes the program of a target, which takes any value of a type.
+/// Defines the program of a target that takes any value of a type.
 macro_rules! target {
     (|$input:ident: $type:ty| $body:block) => {
         fn run($input: $type) $body

@@ -1,4 +1,4 @@
-//! Hypercalls and PSCI, from arbitrary registers in any order.
+//! Hypercalls and PSCI calls with arbitrary registers in any order.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]
@@ -20,7 +20,7 @@ struct Vm {
 }
 
 impl Vm {
-    /// What its core does with a vCPU that may not execute.
+    /// Action of a core whose vCPU may not execute.
     fn rest(&mut self, vcpu: usize) {
         match self.power.next_action(vcpu) {
             NextAction::Wait => {}
@@ -68,7 +68,7 @@ target!(|calls: Vec<(u8, [u64; 8])>| {
     };
     vm.power.begin_run(BOOT);
     for (which, mut registers) in calls {
-        // Functions of PSCI's, as few inputs would come by themselves.
+        // Function numbers of PSCI, which random inputs rarely hit.
         if which & 0x80 != 0 {
             registers[0] = 0x8400_0000 | registers[0] & 0x4000_001f;
         }
@@ -82,7 +82,7 @@ target!(|calls: Vec<(u8, [u64; 8])>| {
             Outcome::SystemOff => Some(RunEnd::Off),
             Outcome::SystemReset => Some(RunEnd::Restart),
             Outcome::VcpuOff => None,
-            // Where a run ends, whoever executes is called to rest.
+            // At the end of a run all executing vCPUs are stopped.
             _ if vm.power.requested_end().is_some() => None,
             _ => continue,
         };

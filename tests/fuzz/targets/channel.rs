@@ -1,4 +1,4 @@
-//! Both ends of a channel, each with a peer that writes anything into its part.
+//! Both ends of a channel, each with a peer that writes arbitrary values.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]

@@ -1,4 +1,4 @@
-//! A virtual disk and its virtqueue: any registers, any memory, changed between any two steps.
+//! A virtual disk and its virtqueue with arbitrary registers and memory, modified between steps.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]
@@ -7,7 +7,7 @@ mod any;
 use core_virtq::{Memory, Outside};
 use mortise_vdev_blk::{Block, Geometry, IoError, SECTOR, Store};
 
-/// A small memory, in which random addresses meet something, and a small disk.
+/// A small memory, so that random addresses hit it, and a small disk.
 struct World {
     memory: [u8; 1024],
     disk: [u8; 2048],
@@ -59,7 +59,7 @@ target!(|steps: Vec<(u8, u16, u32)>| {
         read_only: false,
         name: [b'x'; 20],
     });
-    // As a driver has it that has set it up: descriptors, available and used ring in its memory.
+    // The state after a driver's setup: descriptors, available ring and used ring in its memory.
     for (at, value) in [
         (0x024, 1),
         (0x020, 1),
@@ -82,7 +82,7 @@ target!(|steps: Vec<(u8, u16, u32)>| {
             2 | 3 => {
                 let _ = world.write(at as u64 % 1024, &value.to_le_bytes());
             }
-            // A chain of one descriptor more.
+            // Extends a chain by one descriptor.
             4 => {
                 let count = u16::from_le_bytes([world.memory[130], world.memory[131]]);
                 world.memory[130..132].copy_from_slice(&count.wrapping_add(1).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Life cycle calls and descriptors, from arbitrary registers and bytes.
+//! Life-cycle calls and descriptors with arbitrary registers and bytes.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]
@@ -19,7 +19,7 @@ target!(|input: (u8, [u64; 7], Vec<u8>)| {
     {
         assert_eq!(target.size(), source.size());
     }
-    // Near what is understood, as few inputs would come by themselves.
+    // Nearly valid inputs, which random bytes rarely hit.
     let mut raw = RawDescriptor::new("job", 2 << 20, 0x1_2000, (RAM, 0), &[1]);
     for (at, byte) in raw.as_mut_bytes().iter_mut().zip(&bytes) {
         *at ^= byte;

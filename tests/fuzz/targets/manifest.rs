@@ -1,4 +1,4 @@
-//! The manifest and a guest's header, from arbitrary bytes.
+//! The manifest and a guest's header with arbitrary bytes.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]
@@ -11,7 +11,7 @@ use zerocopy::IntoBytes;
 
 target!(|bytes: Vec<u8>| {
     let mut text = String::new();
-    // At a multiple of 8, as a kernel has it.
+    // Aligned to 8, as in a kernel.
     let mut words = vec![0u64; bytes.len().div_ceil(8)];
     let manifest = words.as_mut_bytes().get_mut(..bytes.len());
     let manifest = manifest.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The virtual PL011 and the console line: what guests write, what is typed.
+//! The virtual PL011 and the console line with arbitrary guest accesses and input.
 #![cfg_attr(fuzzing, no_main)]
 
 #[macro_use]

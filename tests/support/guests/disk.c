@@ -1,5 +1,5 @@
-/* A driver of virtio's block device that does what no driver may, and looks after each time whether its
- * disk still works: on one vCPU, and then while the other one changes everything meanwhile. */
+/* Hostile virtio block driver. It makes invalid requests and checks after each that its disk still
+ * works, first on one vCPU and then with concurrent modifications by the other one. */
 #include <stdint.h>
 
 #define UART ((volatile uint32_t *)0x09000000)
@@ -11,7 +11,7 @@
 enum { NEXT = 1, WRITE = 2, INDIRECT = 4 };
 enum { READ, STORE, NEEDS_RESET = 64, READY = 15 };
 
-/* The entries: the first vCPU's, with zeros for its stack, and that of the one it starts. */
+/* Entry points: of the first vCPU, with a zeroed stack, and of the second one. */
 __asm__(".section .text.entry, \"ax\"\n"
 	".global entry\n"
 	"entry:\n"
@@ -47,8 +47,8 @@ static volatile struct {
 	} used[SIZE];
 } queue __attribute__((aligned(4096)));
 
-/* Buffers are behind all else, so that whatever a disk does with lengths that were spoilt is done to
- * them: the header, room for a whole disk and more, the verdict. */
+/* Buffers are at the end of memory, so that requests with corrupt lengths only damage them: the header,
+ * data for more than a whole disk, the status. */
 struct header {
 	uint32_t type, priority;
 	uint64_t sector;
@@ -115,7 +115,7 @@ static void part(uint32_t at, uint64_t address)
 	store(at + 4, (uint32_t)(address >> 32));
 }
 
-/* Sets the device up, with these parts of its queue and of this size. */
+/* Initialises the device with these queue addresses and this size. */
 static void set_up(uint64_t table, uint64_t available, uint64_t used, uint32_t size)
 {
 	queue.index = queue.used_index = queue.flags = 0;
@@ -141,7 +141,7 @@ static void usual(void)
 	set_up((uintptr_t)queue.table, (uintptr_t)&queue.flags, (uintptr_t)&queue.used_flags, SIZE);
 }
 
-/* A request of three descriptors, as all drivers make them. */
+/* A regular request of three descriptors. */
 static void request(uint32_t type, uint64_t sector, uint32_t length)
 {
 	header.type = type;
@@ -159,7 +159,7 @@ static void offer(void)
 	store(0x050, 0);
 }
 
-/* Whether the disk, set up anew, holds what is written to it. */
+/* Whether the disk stores data after a new initialisation. */
 static int works(unsigned char with)
 {
 	usual();
@@ -180,7 +180,7 @@ static int works(unsigned char with)
 
 static unsigned tried, failed;
 
-/* What came of an attempt: the device wants a reset, or said no, or nothing at all. */
+/* Outcome of an attempt: the device needs a reset, reported an error, or did nothing. */
 static void contained(const char *what, int good)
 {
 	tried++;
@@ -199,7 +199,7 @@ static int broken(void)
 
 static void addresses(void)
 {
-	/* Mortise and what it boots, beyond all memory, its own registers, the distributor, around. */
+	/* Addresses of Mortise and its payloads, beyond memory, the device's registers, the distributor. */
 	static const uint64_t nowhere[] = {
 		0x40200000, 0x48000000 + (4 << 20) - 256, 0x7ffff000, 0x80000000, 0x0b000000, 0x08000000,
 		0, 1ull << 38, 1ull << 47, ~0ull << 12, ~0ull - 3,
@@ -315,7 +315,7 @@ static void sizes(void)
 
 static void registers(void)
 {
-	/* All but what stands still so for good, with all that may be wrong with each. */
+	/* All requests that do not stop the device permanently, each with all kinds of errors. */
 	for (uint32_t at = 0; at < 0x200; at += 4) {
 		usual();
 		(void)load(at);
@@ -328,7 +328,7 @@ static void registers(void)
 	}
 }
 
-/* The other vCPU: descriptors, rings and registers at random until it is told to stop. */
+/* Second vCPU: modifies descriptors, rings and registers at random until it is stopped. */
 void scribble(void)
 {
 	uint64_t random = 88172645463325252ull;
@@ -352,7 +352,7 @@ void scribble(void)
 			store(0x050, 0);
 			break;
 		default:
-			/* An address is spoilt to one beyond all memory, not to one of its own code. */
+			/* Corrupt addresses are beyond all memory, never in its own code. */
 			at = random % (sizeof queue.table + 32);
 			if (at >= sizeof queue.table || at % 16 >= 4)
 				bytes[at] = (uint8_t)(random >> 40);

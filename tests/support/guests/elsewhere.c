@@ -1,13 +1,12 @@
-/* A guest that knows nothing of TenonOS: it says what it finds where it was linked, and turns off.
- *
- * Its code and data are in one piece of memory, a constant in another.
+/* A foreign guest that prints data at its link address and turns off. Its code and data are in one
+ * region of memory, a constant in another.
  */
 #include <stdint.h>
 
 #define UART ((volatile uint32_t *)0x09000000)
 #define SYSTEM_OFF 0x84000008
 
-/* The entry: with the tree in x0, a stack in what is zero, and the MMU off. */
+/* Entry point with the device tree in x0, a zeroed stack, and the MMU off. */
 __asm__(".section .text.entry, \"ax\"\n"
 	".global entry\n"
 	"entry:\n"
@@ -68,7 +67,7 @@ void run(const unsigned char *tree)
 	verdict("far", far_word == 0x7e57ab1e && (uintptr_t)&far_word == 0x10000000);
 	verdict("tree", (uintptr_t)tree == 0x48000000 && big(tree) == 0xd00dfeed);
 	verdict("command line", holds((const char *)tree, size, "speak=softly"));
-	/* What a run leaves behind is not to be there in the next. */
+	/* Memory must be cleared between two runs. */
 	zeros[7] = 1;
 	near_word = 0;
 	say("elsewhere: done\n");

@@ -1,5 +1,5 @@
-/* A guest that uses what is its own because its cores are: a breakpoint in its own kernel, and the
- * physical timer, whose interrupt it finds pending before it lets it through.
+/* A guest that uses the debug and timer registers of its dedicated core: a breakpoint in its own kernel,
+ * and the physical timer, whose interrupt is pending before it unmasks it.
  */
 #include <stdint.h>
 
@@ -16,8 +16,8 @@
 #define write(name, value) \
 	__asm__ volatile("msr " name ", %0\n\tisb" : : "r"((uint64_t)(value)) : "memory")
 
-/* The entry, with a stack in what is zero and the MMU off, and vectors for exceptions of EL1: a
- * synchronous one is noted, and its cause, a breakpoint, taken away.
+/* Entry point with a zeroed stack, the MMU off and vectors: a synchronous exception is recorded, and
+ * its breakpoint removed.
  */
 __asm__(".section .text.entry, \"ax\"\n"
 	".global entry\n"
@@ -67,14 +67,14 @@ static int breakpoint(void)
 {
 	write("vbar_el1", vectors);
 	write("dbgbvr0_el1", stopped_at);
-	/* Of EL1, in any part of a word; then debug exceptions, of EL1's own too, which are let through. */
+	/* A breakpoint for EL1 on any byte of a word; then debug exceptions are enabled, also within EL1. */
 	write("dbgbcr0_el1", 1 | 1 << 1 | 0xf << 5);
 	write("mdscr_el1", 1 << 15 | 1 << 13);
 	__asm__ volatile("msr daifclr, #8" : : : "memory");
 	stopped_at();
 	__asm__ volatile("msr daifset, #8" : : : "memory");
 	write("mdscr_el1", 0);
-	/* Of the exception level that it interrupts, by a breakpoint (Arm ARM, D19.2.37). */
+	/* ESR_EL1.EC: breakpoint from the same exception level (Arm ARM, D19.2.37). */
 	return syndrome >> 26 == 0x31;
 }
 

@@ -1,4 +1,4 @@
-/* What a vLib is asked for by tests/guests/vlib-test. The last word of what is shared counts while it runs. */
+/* Server of tests/guests/vlib-test. It increments the last word of the shared memory while it runs. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static uint64_t now(void)
 	return time.tv_sec * 1000000000ull + time.tv_nsec;
 }
 
-/* Has a process beside count, or no more. */
+/* Starts or stops a process that counts. */
 static void crowd(volatile uint64_t *counter, int wanted)
 {
 	static pid_t child;
@@ -36,13 +36,13 @@ static void crowd(volatile uint64_t *counter, int wanted)
 		return;
 	}
 	child = fork();
-	/* It maps the memory too, and must not serve on as the other ends. */
+	/* It maps the memory too, and must not continue to serve when the server ends. */
 	if (!child && !prctl(PR_SET_PDEATHSIG, SIGKILL))
 		for (;;)
 			++*counter;
 }
 
-/* How much of what would end the VM is refused of the page that a program listens by. */
+/* Number of refused operations on the notification page that would end the VM. */
 static uint64_t refused(const struct vlib *vlib)
 {
 	size_t page = sysconf(_SC_PAGESIZE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a hyplet's test holds: each check that fails is a line `WRONG`, and the end of its program. */
+/* Checks of hyplet tests: a failed one prints a line `WRONG` and ends the program. */
 #ifndef CHECK_H
 #define CHECK_H
 

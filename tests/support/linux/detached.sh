@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs of Debian's and cases of our own, attached and detached; then what happens to detached ones.
+# Debian's programs and test cases, attached and detached; then events during detached runs.
 ln -s /proc/self/fd /dev/fd
 cd /root || exit 1
 folder=/sys/kernel/tenon/detach
@@ -21,7 +21,7 @@ same() {
     fi
 }
 
-# A number of its calls, to tell that they came from a core of its own.
+# Number of its calls, which shows that they came from a dedicated core.
 calls() { awk '$1 == "calls" { print $2 }' $folder/$1/state 2>/dev/null; }
 state() { head -n 1 $folder/$1/state 2>/dev/null; }
 gone() {
@@ -40,7 +40,7 @@ until_is() {
         [ $tries -lt 5000 ] || { say "WRONG: $1 is not $2 but $(state $1)"; return; }
     done
 }
-# Into a file that was not there: the shell may look before the program has emptied it.
+# Into a new file: the shell may read an existing one before the program truncates it.
 until_speaks() { until [ -s $1 ]; do usleep 1000; done; }
 until_has() {
     tries=0
@@ -50,19 +50,19 @@ until_has() {
         [ $tries -lt 5000 ] || { say "WRONG: Linux has not $1"; return; }
     done
 }
-# What a file of the folder says to these words.
+# The value of these keys in a file of the folder.
 answers() { say "answers $({ echo $2 > $folder/$1; } 2>&1 | sed 's/.*: //')"; }
 free() {
     echo 3 > /proc/sys/vm/drop_caches
     awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
 }
-# What the kernel says is gone soon where CPUs come and go: of that, what it complains about.
+# CPU hot-plug soon overwrites the kernel's log, so complaints are saved early.
 complaints() { dmesg -c | grep -E "BUG:|WARNING:|Oops|stall|blocked for|cleanly" >> log; }
 plug() {
     echo 0 > /sys/devices/system/cpu/cpu1/online
     echo 1 > /sys/devices/system/cpu/cpu1/online
 }
-# At any point of its life, while another CPU goes off and comes back.
+# At a random time of its life, while another CPU is unplugged and plugged.
 kill_one() {
     case $((number % 3)) in 0) what=spin ;; 1) what=calls ;; 2) what=touch ;; esac
     tenon-detach trial $what > /dev/null & it=$!
@@ -86,7 +86,7 @@ say "has $(cat detached)"
 tenon-detach cyclictest -q -l 200 -i 1000 -t 1 > report 2>&1
 say "cyclictest $? $(grep -c 'C:    200' report)"
 
-# What it becomes is detached as it is.
+# A program that it executes is detached as well.
 tenon-detach sh -c 'exec trial spin' > out & it=$!
 until_speaks out
 until_is $it running
@@ -111,7 +111,7 @@ tracer $it "$(head -n 1 out)"
 wait $it
 say "spun $? $(tail -n 1 out)"
 
-# By another thread: as that thread is.
+# Executed by another thread: detached if that thread is.
 trial heir spin > heir & it=$!
 until_speaks heir
 until_is $it running
@@ -161,7 +161,7 @@ say "old $?"
 
 number=0
 while [ $number -lt KILLS ]; do
-    # What Linux keeps for the next time is there after one of each.
+    # One warm-up run of each fills Linux's caches.
     [ $number = 3 ] && before=$(free)
     kill_one
     number=$((number + 1))

@@ -1,4 +1,4 @@
-// A hyplet that reads a register of a device: of its VM's, and of no other.
+// Hyplet that reads a device register of its VM, and is denied others.
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <sys/auxv.h>
@@ -33,7 +33,7 @@ static struct tenon_hyplet_end ended(void)
     return end;
 }
 
-// Registers of a device of the system's, as any driver or /dev/mem gives them to a program.
+// Registers of a device, mapped by a driver or /dev/mem.
 static void *registers(off_t at)
 {
     int memory = open("/dev/mem", O_RDONLY | O_SYNC);
@@ -53,7 +53,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
     CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(CPU));
-    // What the system gives this VM: a transport of virtio says so in its first register.
+    // A device of this VM: a virtio transport, by its magic value.
     look.at = device;
     CHECK(!hyp_map(device, 4096));
     end = ended();
@@ -61,10 +61,10 @@ int main(void)
     CHECK(!hyp_unmap(device));
     end = ended();
     CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)device);
-    // Memory of Linux's that a driver mapped: a page that all processes have to read the time.
+    // Memory of Linux that a driver mapped: the vvar page.
     CHECK(*(volatile const char *)kernels >= 0);
     FAILS(EACCES, hyp_map(kernels, 8));
-    // A device that is not this VM's, which Linux lets root map as well.
+    // A device of another VM, which Linux lets root map as well.
     FAILS(EACCES, hyp_map(registers(VIRTIO1), 4096));
     puts("HYPLET reads its device");
     return 0;

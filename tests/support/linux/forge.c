@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A Linux that is hostile: calls about cores it lends, and cells, that nobody in his senses makes.
- * With `serves`, of a VM that is a library, those about it, and at last a store to its door.
+  * Hostile Linux: invalid calls about lent cores and cells. With `serves`, in a VM that is a vLib, also
+  * invalid vLib calls, and at last a store to the notification page.
  */
 #include <linux/arm-smccc.h>
 #include <linux/cpu.h>
@@ -79,7 +79,7 @@ static void calls(void)
 		expect(function, VCPU, -1);
 }
 
-/* All else that the module may ask of Mortise in another system: here it has no right to any. */
+/* All other calls of the module, for which this VM has no authority. */
 static void others(void)
 {
 	struct arm_smccc_res res;
@@ -93,7 +93,7 @@ static void others(void)
 	}
 }
 
-/* A context of any kind in this process's memory; wild: with any memory, at any level. */
+/* A random context in this process's memory; wild: with any memory, at any exception level. */
 static void fill(unsigned long asid)
 {
 	u64 *words = (u64 *)cell;
@@ -116,14 +116,14 @@ static void fill(unsigned long asid)
 	cell->tcr_el1 = read_sysreg(tcr_el1);
 	cell->mair_el1 = read_sysreg(mair_el1);
 	cell->sctlr_el1 = read_sysreg(sctlr_el1);
-	/* Some run on for ever, and wait: in memory that is there. */
+	/* Some run for ever, and wait, in mapped memory. */
 	if (any() % 2)
 		cell->pc = current->mm->start_code + (any() & 0xffc);
 	if (any() % 4 == 0)
 		cell->x[8] = 0x7e00001;
 }
 
-/* All but how memory is translated changes while the core reads it. */
+/* All fields except translation change while the core reads them. */
 static void scribble(void)
 {
 	u64 *words = (u64 *)cell;
@@ -157,7 +157,7 @@ static void run(unsigned long asid)
 	call(STOP, VCPU, &res);
 }
 
-/* What a server may: ask how far it is, and leave. */
+/* Permitted calls of a server: query its state, and leave. */
 static int as_server(void)
 {
 	struct device_node *node = of_find_compatible_node(NULL, NULL, "tenonos,vlib");
@@ -203,7 +203,7 @@ static int __init forge(void)
 		if (wild)
 			pr_alert("FORGE round %d\n", i);
 		run(asid);
-		/* Back, and away again, in the midst of it. */
+		/* Reclaimed and lent again during a call. */
 		if (i % 64 == 63 && (add_cpu(VCPU) || remove_cpu(VCPU)))
 			pr_alert("FORGE WRONG: the CPU does not come back\n");
 	}

@@ -1,4 +1,4 @@
-// Hyplets that do what they may and what they may not: each check that fails is a line `WRONG`.
+// Hyplets with permitted and denied operations: a failed check prints a line `WRONG`.
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ HYP_DATA static struct {
     uint64_t sum;
 } shared = { .value = 1 };
 
-// In pages of its own: what is mapped is mapped in whole pages.
+// In separate pages, as mappings are whole pages.
 static uint64_t secret[512] __attribute__((aligned(4096))) = { 42 };
 static char stack[STACK] __attribute__((aligned(4096)));
 
@@ -78,8 +78,8 @@ HYP_CODE static long forever(long unused)
     return unused;
 }
 
-// The same, but it leaves off every few microseconds: an emulator that counts has one CPU execute at a
-// time, and one that never leaves off until the next of all timers, which may be seconds.
+// The same, but it yields every few microseconds: with instruction counting the emulator runs one CPU at
+// a time, without a yield until the next timer, which may be seconds away.
 HYP_CODE static long spins(long unused)
 {
     unsigned int i;
@@ -124,7 +124,7 @@ HYP_CODE static long adds(long unused)
     return unused;
 }
 
-// With a kernel's function in between, which adds a hundred.
+// With a kernel function in between, which adds a hundred.
 HYP_CODE static long steps(long given)
 {
     shared.value = given;
@@ -132,7 +132,7 @@ HYP_CODE static long steps(long given)
     return given + 1;
 }
 
-// In no section that is mapped: each is declared by itself.
+// Outside of mapped sections: each is declared separately.
 __attribute__((noinline)) static long asks_the_machine(long value)
 {
     __asm__ volatile("mrs %0, midr_el1" : "=r"(value));
@@ -275,7 +275,7 @@ static void runs_away(void)
     pthread_join(waiter, NULL);
     CHECK(end.state == TENON_HYPLET_STOPPED && is_in(end.pc, forever));
     CHECK(hyp_shared.progress[CPU] >= end.progress && end.progress > 1000);
-    // And by who has no part in it.
+    // And by an unrelated process.
     CHECK(!hyp_assign_offlet(CPU, forever));
     CHECK(!system("echo 1 > /sys/kernel/tenon/hyplet/cpu3/stop"));
     CHECK(!hyp_wait(forever, &end) && end.state == TENON_HYPLET_STOPPED);
@@ -336,7 +336,7 @@ static void between(void)
         usleep(1000);
     CHECK(!hyp_unassign_offlet(steps));
     CHECK(shared.value >= 99 * 101 && shared.value % 101 == 0);
-    // The module goes in the midst of it: what was a step is the last one.
+    // The module is unloaded during the run: the current step is the last one.
     CHECK(!hyp_assign_offlet(CPU, steps) && !usleep(1000) && !system("rmmod pulse"));
     CHECK(!hyp_wait(steps, &end) && !hyp_unassign_offlet(steps));
     CHECK(end.state == TENON_HYPLET_RETURNED && end.steps > 1);

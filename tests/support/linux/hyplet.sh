@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hyplets of every kind, many that are killed, and what Linux has then.
+# Hyplets of every kind, many killed ones, and the state of Linux afterwards.
 say() { echo "HYPLET $*"; }
 online() { cat /sys/devices/system/cpu/online; }
 
@@ -7,7 +7,7 @@ free() {
     echo 3 > /proc/sys/vm/drop_caches
     awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
 }
-# What the kernel says is gone soon where CPUs come and go: of that, what it complains about.
+# CPU hot-plug soon overwrites the kernel's log, so complaints are saved early.
 complaints() {
     dmesg -c | grep -E "BUG|WARN|Oops|refcount|leak|stall|blocked for|cleanly" >> log
 }
@@ -23,8 +23,8 @@ plug() {
     echo 0 > /sys/devices/system/cpu/cpu1/online
     echo 1 > /sys/devices/system/cpu/cpu1/online
 }
-# One at any point of its life, in Linux or on its CPU, while another comes up or runs; that one later.
-# Meanwhile a CPU goes off and comes back.
+# Kills one at a random time, in Linux or on its CPU, while another starts or runs; then that one.
+# Meanwhile a CPU is unplugged and plugged.
 kill_two() {
     case $((number / 2 % 2)) in 0) first=spins second=sleeps ;; 1) first=sleeps second=spins ;; esac
     hyplet $first 2 > first & one=$!
@@ -50,7 +50,7 @@ insmod /lib/pulse.ko && hyplet between; rmmod pulse
 
 number=0
 while [ $number -lt KILLS ]; do
-    # What Linux keeps for the next time is there after two of each.
+    # Two warm-up runs of each fill Linux's caches.
     [ $number = 4 ] && before=$(free)
     kill_two
     number=$((number + 2))

@@ -1,4 +1,4 @@
-// Runs code of its own on cores that Linux lends: what it may, what it must not, and hand-overs.
+// Runs code on lent cores: permitted and denied operations, and handovers.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ CODE(code_load, "ldr x0, [x0]\n svc #0");
 CODE(code_jump, "br x0");
 CODE(code_hint, "wfe\n yield\n svc #0");
 CODE(code_sum, "fadd d0, d0, d1\n mov x0, sp\n mrs x1, tpidr_el0\n mrs x2, cntvct_el0\n svc #0");
-// Waits for the time in x19, in ticks of 16 ns, and x20 ticks longer each time, x21 times; x23 is how
-// often it went on too early.
+// Waits until the time in x19 in ticks of 16 ns, x21 times with steps of x20 ticks; counts early
+// returns in x23.
 CODE(code_tick, "mov x23, #0\n movz x8, #1\n movk x8, #0x7e0, lsl #16\n"
                 "1: lsl x0, x19, #4\n svc #0\n mrs x1, cntvct_el0\n cmp x1, x19\n"
                 "cinc x23, x23, lo\n add x19, x19, x20\n subs x21, x21, #1\n b.ne 1b\n"
@@ -126,7 +126,7 @@ static void faults(void)
     EXPECT(!run(code_load, 0xffff800008000000, 0));
     EXPECT(class() == ABORT && context.far == 0xffff800008000000 && (context.esr & 0x3f) == 4);
     EXPECT(context.pc == (uint64_t)code_load);
-    // The vectors that EL1 does not have.
+    // The vectors of EL1, which are unmapped.
     EXPECT(!run(code_load, 0xffffffffffff0400, 0));
     EXPECT(class() == ABORT && context.far == 0xffffffffffff0400);
     EXPECT(!run(code_jump, 0xffffffffffff0400, 0));
@@ -155,7 +155,7 @@ static void waits(void)
         uint64_t until = now() + 2000000;
 
         memset(&context, 0, sizeof(context));
-        context.pc = (uint64_t)code_then; // waits, and counts from what that answers
+        context.pc = (uint64_t)code_then; // waits, and counts from the answer
         context.x[0] = until;
         context.x[8] = TENON_WAIT_UNTIL;
         EXPECT(!go_on());
@@ -189,7 +189,7 @@ static void nothing(int signal)
     (void)signal;
 }
 
-// Again and again, as the first may come before there is anything to stop; 0: no more.
+// Repeatedly, as the first may arrive before the start; 0 ends it.
 static void alarm_in(long us)
 {
     const struct itimerval time = { { .tv_usec = 4000 }, { .tv_usec = us } };
@@ -205,14 +205,14 @@ static void stops(void)
     for (int i = 0; i < 200; i++) {
         uint64_t before = counter;
 
-        // At any time: some signals come before the core has begun.
+        // At any time: some signals arrive before the core has started.
         alarm_in(i < 5 ? 5000 : 1 + i);
         EXPECT(!run(code_spin, (uint64_t)&counter, 0));
         EXPECT(context.reason == TENON_LOAN_STOPPED);
         EXPECT(i >= 5 || counter > before);
         EXPECT(context.pc >= (uint64_t)code_spin && context.pc < (uint64_t)code_spin + 16);
     }
-    // Asleep on the core: it makes its call again.
+    // Asleep on the core: it repeats its call.
     memset(&context, 0, sizeof(context));
     context.pc = (uint64_t)code_then;
     context.x[0] = ~0ull;
@@ -240,7 +240,7 @@ static void *unmaps(void *data)
     return data;
 }
 
-// The core's translations are Linux's, and so is their end.
+// The core uses Linux's translation tables, so unmapping takes effect there.
 static void protects(void)
 {
     pthread_t other;
@@ -304,7 +304,7 @@ static void hand_overs(int times)
     printf("LEND handed over %d times\n", times);
 }
 
-// Several cores at once, each with a program of its own, while another CPU comes and goes.
+// Several cores at once, each with its own program, while another CPU is unplugged and plugged.
 static void together(int times)
 {
     int left = 2;
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
         together(times);
         return 0;
     }
-    if (argc > 2) { // until the machine goes, or Linux does
+    if (argc > 2) { // until the machine or Linux ends
         static volatile uint64_t counter;
 
         claim(-1);

@@ -1,4 +1,4 @@
-// A hyplet that reads what its VM shares with another: the memory of a channel, beside Linux's own.
+// Hyplet that reads the memory of a channel, which its VM shares with another.
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -39,7 +39,7 @@ static struct tenon_hyplet_end ended(hyplet_function *function)
     return end;
 }
 
-// What the writer of a channel says of it: how many messages it has sent.
+// The writer's index of a channel: its number of sent messages.
 int main(void)
 {
     int answers = open("/dev/tenon/answers", O_RDONLY);

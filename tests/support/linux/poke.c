@@ -1,4 +1,4 @@
-// Asks the module what makes no sense: every answer is an error, and nothing breaks.
+// Invalid requests to the module: each answer is an error.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void refused(int line, int result, int error)
 #define REFUSED(error, command, argument) \
     refused(__LINE__, ioctl(control, command, argument), error)
 
-// The handle of a VM: the test has left one.
+// The handle of a VM that the test has created.
 static unsigned long there(void)
 {
     struct tenon_vm vm = { .slot = 0 };
@@ -68,7 +68,7 @@ int main(void)
     for (i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
         REFUSED(ENOENT, moves[i], 0ul);
         REFUSED(ENOENT, moves[i], 0xfffffffful);
-        // The VM there is, but for the upper half.
+        // An existing handle with a wrong upper half.
         REFUSED(ENOENT, moves[i], 1ul << 32 | there());
     }
     REFUSED(ENOENT, TENON_LIST, &vm);
@@ -79,7 +79,7 @@ int main(void)
         if (i < 0x03 || i > 0x07)
             REFUSED(ENOTTY, _IO(TENON_IOCTL, i), 0ul);
         REFUSED(ENOTTY, _IO(0xe3, i), 0ul);
-        // The largest size there is must not be copied anywhere.
+        // The maximum size must not be copied.
         REFUSED(ENOTTY, _IOC(_IOC_WRITE | _IOC_READ, TENON_IOCTL, i, 0x3fff), &image);
     }
     puts("POKE over");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with a function between the steps of a hyplet: what the hyplet returned it answers with
- * that and a hundred more. With `wrong` set it reads where there is nothing.
+  * Module with a function between the steps of a hyplet, which returns the hyplet's result plus a hundred.
+  * With `wrong` set it reads an unmapped address.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-/* What a core may have and Mortise does not exchange, one instruction each: none is a program's. */
+/* Registers and extensions that Mortise does not switch, one instruction each: none may be accessible. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static void refused(int signal)
 	siglongjmp(back, signal);
 }
 
-/* What it leaves in x0, or the signal that answers it. */
+/* Its result in x0, or its signal. */
 static void one(const char *name, unsigned instruction)
 {
 	unsigned *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A hundred lines of what scripts do: pipes, subshells, substitutions, arrays, traps, here-documents.
+# A hundred lines of shell features: pipes, subshells, substitutions, arrays, traps, here-documents.
 set -u
 sum=0
 declare -A seen

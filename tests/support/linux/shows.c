@@ -1,4 +1,4 @@
-// What sysfs shows of a hyplet while it runs, when it was stopped from there, and when it faulted.
+// The sysfs state of a hyplet while it runs, after a stop by sysfs, and after a fault.
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ HYP_DATA static struct {
 
 static char stack[STACK] __attribute__((aligned(4096)));
 
-// It leaves off now and then, for an emulator that counts (hyplet.c).
+// It yields sometimes, for instruction counting (hyplet.c).
 HYP_CODE static long forever(long unused)
 {
     unsigned int i;
@@ -34,7 +34,7 @@ HYP_CODE static long reads(long unused)
     return (long)*look.at + unused;
 }
 
-// In no section that is mapped.
+// Outside of mapped sections.
 __asm__(".text\n.balign 16\nasks_the_machine: nop\n mrs x0, midr_el1\n nop\n ret\n");
 extern uint32_t asks_the_machine[4];
 
@@ -83,7 +83,7 @@ static void runs_away(void)
     before = number("progress", 10);
     CHECK(!hyp_wait(forever, &end) && end.state == TENON_HYPLET_STOPPED);
     CHECK(end.pc == number("pc", 16) && end.progress == before && before);
-    // And when its memory is nobody's to look at.
+    // And with unreadable memory.
     CHECK(!hyp_unassign_offlet(forever));
     CHECK(number("progress", 10) == before && hyp_shared.progress[CPU] == before);
     puts("HYPLET runaway is shown");
@@ -108,7 +108,7 @@ static void is_mapped_by_vma(void)
     CHECK(number("fault", 16) == end.syndrome && end.syndrome >> 26 == 0x24);
     CHECK(strtoull(strchr(shown("fault"), ' '), NULL, 16) == end.address);
     CHECK(!hyp_unassign_offlet(reads));
-    // What is mapped stays the hyplet's, whatever its process does there.
+    // Mapped memory stays accessible to the hyplet, whatever its process does with it.
     CHECK(!hyp_map_vma(pages, 8192) && !hyp_assign_offlet(CPU, reads) && !munmap(pages, 8192));
     CHECK(!hyp_wait(reads, &end) && end.state == TENON_HYPLET_RETURNED && end.value == 42);
     CHECK(!hyp_unassign_offlet(reads) && !hyp_unmap(pages));
@@ -124,7 +124,7 @@ static void is_refused_by_address(void)
     CHECK(hyp_refused(&instruction) == (uintptr_t)at && instruction == *at);
     FAILS(ENOEXEC, hyp_map(at, 4));
     CHECK(hyp_refused(NULL) == (uintptr_t)at);
-    // All around it may be.
+    // Its surroundings may be unmapped.
     CHECK(!hyp_map(at + 1, 8) && !hyp_map(asks_the_machine, 4));
     printf("HYPLET is refused at %lx\n", (unsigned long)at);
 }

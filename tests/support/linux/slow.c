@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A machine on which a CPU takes longer to go off than Linux waits for it, as where nothing executes
- * that CPU for a while: Linux takes it as off while it is not.
+  * Delays CPU hot-unplug beyond Linux's time-out, as if that CPU was not executed for a while: Linux
+  * considers it off while it is not.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -10,14 +10,14 @@
 
 static unsigned int ms = 150; /* Linux waits 100 */
 
-/* The last that a CPU executes in Linux. */
+/* The last function of a CPU in Linux. */
 static int stands_still(struct kprobe *probe, struct pt_regs *regs)
 {
 	u64 end = get_cycles() + ms * read_sysreg(cntfrq_el0) / 1000;
 
 	unsigned int i;
 
-	/* An emulator that counts executes another CPU at each cpu_relax(), as mdelay() has many. */
+	/* With instruction counting the emulator switches CPUs at each cpu_relax(), of which mdelay() has many. */
 	for (i = 0; get_cycles() < end; i++)
 		if (i % 1024 == 0)
 			cpu_relax();

@@ -1,8 +1,8 @@
-// Two Linux VMs talk over channels "words" and "answers": `talk ask` and `talk answer`.
+// Two Linux VMs exchange messages on channels "words" and "answers": `talk ask` and `talk answer`.
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The asker begins twice (it reboots in between); the answerer tells it which time it is. Each
-// check that fails is a line `WRONG`, which the test looks for.
+// The asker starts twice, with a reboot in between; the answerer tells it which start it is. A failed
+// check prints a line `WRONG`, which the test searches.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,7 +52,7 @@ static int heard(int file, const char *text)
     return !strcmp(message, text);
 }
 
-// ---- what is checked while the answerer does not read --------------------------------------
+// ---- checks while the answerer does not read ------------------------------------------------
 
 static void overfill(void)
 {
@@ -85,7 +85,7 @@ static void asker(void)
         return;
     }
     overfill();
-    // The doorbell of the first slot that is free again.
+    // The doorbell for the first free slot.
     CHECK(ready(words, POLLOUT, -1) & POLLOUT);
     for (number = SLOTS; number < BULK; number++) {
         fill(message, number);
@@ -119,7 +119,7 @@ static void look_into_the_parts(void)
     CHECK(consumer != MAP_FAILED);
     CHECK(mmap(0, shape.parts[0] + 4096, PROT_READ, MAP_SHARED, words, 0) == MAP_FAILED);
     CHECK(!ioctl(words, TENON_RING));
-    // "hello" was taken; the asker fills all slots behind it.
+    // "hello" was received; the asker fills all slots behind it.
     CHECK(consumer[0] == 1);
     while (producer[0] < 1 + SLOTS)
         usleep(1000);

@@ -1,4 +1,4 @@
-/* A debugger of few words: stops a running program, looks, and the last time has it end. */
+/* A minimal debugger: stops a running program, inspects it, and finally ends it. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int main(int number, char **arguments)
 		waitpid(it, &status, __WALL);
 		printf("stopped by %d\n", WSTOPSIG(status));
 		ptrace(PTRACE_GETREGSET, it, NT_PRSTATUS, &place);
-		/* Linked statically: its code is low, its stack high. */
+		/* The program is statically linked: its code is at low addresses, its stack at high ones. */
 		printf("%s\n", regs.pc < 0x1000000 && regs.sp > 0xffff00000000 ? "running" : "WRONG");
 		if (i == 2)
 			ptrace(PTRACE_POKEDATA, it, end, 1);

@@ -1,4 +1,4 @@
-/* What a program may ask of Linux, case by case: it prints the same attached and detached. */
+/* System calls and signals case by case: the output must be the same attached and detached. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static sigjmp_buf back;
 
 static void count(int signal)
 {
-	/* A handler's own floating point is not the program's. */
+	/* A handler's floating-point state is separate from the program's. */
 	spoiled = signal * 3.5;
 	seen++;
 }
@@ -45,7 +45,7 @@ static void timer(long us, long every)
 	setitimer(ITIMER_REAL, &value, NULL);
 }
 
-/* Spins without a system call until so many signals came, its sum in floating point. */
+/* Spins without a system call until this number of signals, with a floating-point sum. */
 static void signals(void)
 {
 	double sum = 0, step = 0.5;
@@ -145,7 +145,7 @@ static void faults(void)
 	printf("faults: child ended by %d\n", WTERMSIG(status));
 }
 
-/* Does not end by itself, and asks Linux for nothing, until a debugger has it end. */
+/* Spins without a system call until a debugger ends it. */
 static void spin(void)
 {
 	static volatile long end;
@@ -157,7 +157,7 @@ static void spin(void)
 	printf("spun: %s\n", value == 1.25 ? "right" : "WRONG");
 }
 
-/* Many short calls: whoever kills it meets it anywhere. */
+/* Many short calls, so that a kill hits any state. */
 static void calls(void)
 {
 	for (;;)
@@ -165,7 +165,7 @@ static void calls(void)
 			exit(1);
 }
 
-/* Many faults: each page is new. */
+/* Many page faults: each page is new. */
 static void touch(void)
 {
 	for (;;) {
@@ -211,7 +211,7 @@ static void *changer(void *argument)
 	return NULL;
 }
 
-/* Another thread takes a page away while this one reads it without a system call. */
+/* Another thread unmaps a page while this one reads it without a system call. */
 static void memory(void)
 {
 	pthread_t thread;
@@ -313,7 +313,7 @@ static void threads(void)
 	printf("threads: %ld\n", sum);
 }
 
-/* Until points in time, with Linux's clock or without Linux; and from Linux to a core and back. */
+/* Absolute sleeps, by Linux's clock or without Linux, with moves between Linux and the core. */
 static void waits(void)
 {
 	uint64_t next = tenon_now();
@@ -335,7 +335,7 @@ static void waits(void)
 	printf("waits: %s\n", tenon_detach(3) ? strerror(errno) : "WRONG");
 }
 
-/* Another thread has the whole process become another program; "heir": one that is detached. */
+/* Another thread executes another program in this process; "heir": a detached one. */
 static void *becomes(void *arguments)
 {
 	char **all = arguments;

@@ -1,5 +1,5 @@
-/* Stops what does not want to be stopped: each VM that this one has authority over begins anew, and is
- * destroyed. A line says what each call answered and what the VM is then. */
+/* Restarts and then destroys each managed VM, none of which yields its core. A line has the result of
+ * each call and the state of the VM. */
 
 #include <stdint.h>
 #include <stdio.h>

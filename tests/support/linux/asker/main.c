@@ -1,4 +1,4 @@
-/* Calls of Linux from C: each function, and each error that a single program can come to. */
+/* vLib calls from C: each function, and each error that a single program can cause. */
 
 #include <errno.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include <tenon/vlib.h>
 #include <time.h>
 
-/* What callee.c is asked for. */
+/* Requests to callee.c. */
 struct request {
 	uint64_t ask;
 	uint64_t argument;
@@ -40,7 +40,7 @@ static void ask(volatile struct request *request, uint64_t what, uint64_t argume
 	request->answer = UINT64_MAX;
 }
 
-/* That a call failed with this error, or with none. */
+/* Checks that a call failed with this error, or succeeded. */
 static void expect(const char *name, int result, int error)
 {
 	if (error ? result == -1 && errno == error : result == 0)

@@ -1,4 +1,4 @@
-/* What identifies the core to a guest: fields of four bits, from bit `low` on. */
+/* Identification registers as seen by a guest: fields of four bits, from bit `low` on. */
 #include <stdio.h>
 
 #define FIELD(name, low) \

@@ -1,4 +1,4 @@
-/* A VM that lives: it counts aloud, every 5 ms, and ends by itself after a second. */
+/* A VM that prints a counter every 5 ms and ends after a second. */
 #include <stdio.h>
 #include <time.h>
 

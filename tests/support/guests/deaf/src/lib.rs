@@ -1,14 +1,13 @@
-//! A guest that keeps its core from whoever wants it back.
+//! Guest that never yields its core.
 //!
-//! What it does the name of its VM says, as each way is tried on its own and nothing else remembers
-//! which one it is:
+//! The name of its VM selects the behaviour:
 //!
 //! | name | |
 //! |---|---|
 //! | `masked…` | masks all interrupts |
-//! | `closed…` | turns Group 1 off, too (`ICC_IGRPEN1_EL1` = 0) |
-//! | `deaf…` | claims the highest priority to be active, too (`ICC_AP1R0_EL1` = 1) |
-//! | `…asleep` | sleeps in WFI; without, it spins |
+//! | `closed…` | also disables Group 1 (`ICC_IGRPEN1_EL1` = 0) |
+//! | `deaf…` | also sets the highest priority active (`ICC_AP1R0_EL1` = 1) |
+//! | `…asleep` | waits in WFI; otherwise it spins |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -16,7 +15,7 @@
 use hw_arch::{barrier, cpu, registers};
 use tenon::environment;
 
-/// The main thread, which never ends.
+/// Main thread, which never ends.
 pub fn main() {
     let name = environment::guest().map_or("", |guest| guest.name());
     let asleep = name.ends_with("asleep");
@@ -32,7 +31,7 @@ pub fn main() {
         if asleep {
             cpu::wait_for_interrupt();
         } else {
-            // The emulator lets others go on at it; one that does not has a slice of 100 ms each time.
+            // The emulator switches cores here; otherwise it runs a core for 100 ms at a time.
             cpu::relax();
         }
     }
