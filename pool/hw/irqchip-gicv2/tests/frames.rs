@@ -1,5 +1,5 @@
-//! Offsets and widths, on frames that are plain memory: what a call leaves in one is compared with
-//! the register map of IHI 0048, 4.1.
+//! Register offsets and access widths, on frames in memory, compared with the register map of IHI 0048,
+//! 4.1.
 #![expect(unsafe_code, reason = "a frame made of memory")]
 
 use hw_arch::mmio::Mmio;

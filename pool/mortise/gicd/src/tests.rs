@@ -1,4 +1,4 @@
-//! The decisions, register by register and against a hostile guest.
+//! Mediated accesses, register by register and from a hostile guest.
 
 use super::*;
 use crate::{FRAME_SIZE, Half};
@@ -133,7 +133,7 @@ fn banks_are_masked() {
             value: 0b1010
         }
     );
-    // Nothing of the VM's is named: the physical GIC is not touched.
+    // No interrupt of the VM is selected: the physical GIC is not accessed.
     assert_eq!(
         write(Frame::Distributor, 0x104, Width::Word, 0b0101),
         Decision::Ignore
@@ -193,7 +193,7 @@ fn priorities_are_clamped_and_kept_apart() {
             value: 0xa0a0_8080
         }
     );
-    // The doorbell's.
+    // The priority of the doorbell.
     assert_eq!(
         write(Frame::Sgi(0), 0x400, Width::Byte, 0xff),
         Decision::Ignore
@@ -286,7 +286,7 @@ fn sgis_reach_its_own_cpus() {
     assert_eq!(sgis(0, 0b11), []);
 }
 
-/// The interrupts a decision changes or shows, with the CPU if they are private. Panics if it
+/// The interrupts that a decision changes or reads, with the CPU if they are private. Panics if it
 /// reaches a register that no VM may reach.
 fn reached(decision: Decision) -> Vec<(Option<usize>, u32)> {
     let (register, bits) = match decision {

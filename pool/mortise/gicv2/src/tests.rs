@@ -174,7 +174,7 @@ fn touched(decision: Decision) -> Vec<u32> {
 }
 
 proptest! {
-    /// Whatever a guest does to whichever byte, it is about interrupts of its own, or nothing.
+    /// Every access at every offset affects only interrupts that the VM owns.
     #[test]
     fn a_hostile_guest_touches_its_own_only(vcpu in 0usize..9, sas in 0u64..4, value: u64, write: bool) {
         let gic = vm();

@@ -152,7 +152,7 @@ impl Default for PinnedVcpu {
 // `mortise_save_pinned` is the `Cause`.
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
-    ".section .text.vectors.quick, \"ax\"",
+    ".section .text.vectors.fast, \"ax\"",
     ".balign 2048",
     "mortise_fast_vectors:",
     // Current EL with SP_EL0, then with SP_ELx.
@@ -264,7 +264,7 @@ core::arch::global_asm!(
     from_guest!("3", "mortise_save_pinned"),
     ".balign 128",
     ".previous",
-    ".section .text.vectors.resident, \"ax\"",
+    ".section .text.vectors.pinned, \"ax\"",
     "mortise_save_pinned:",
     save!("mortise_pinned_exit"),
     // x19 to x29 are callee-saved, so they hold the guest's values.
