@@ -60,8 +60,8 @@ options! { $
     servers: bool = TENON_THREAD_SERVERS, on_the_host: true;
     /// The priority of the server with the longest period.
     server_priority: usize = TENON_THREAD_SERVER_PRIORITY, on_the_host: 32;
-    /// The length of a turn in the background in microseconds.
-    server_turn: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
+    /// The time slice in the background in microseconds.
+    server_slice: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
     /// Whether the image has its own address space.
     protection: bool = TENON_THREAD_PROTECTION, on_the_host: false;
     /// Whether the image is optimised for size: fast paths that only save time are left out.

@@ -1,4 +1,4 @@
-//! Fatal errors: unexpected exceptions and panics.
+//! Report of unexpected exceptions and panics, which end the image.
 
 use super::Kernel;
 use super::console::{Piece, write_last_line};

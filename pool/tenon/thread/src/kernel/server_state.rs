@@ -47,8 +47,8 @@ impl Kernel {
     /// Starts budget accounting; the clock has started.
     pub(crate) fn start_servers(&self) {
         if options::servers() {
-            let turn = options::server_turn() as u64 * 1_000;
-            let ticks = self.clock().frequency().ticks(turn);
+            let slice = options::server_slice() as u64 * 1_000;
+            let ticks = self.clock().frequency().ticks(slice);
             self.server_state.servers.set_slice(ticks);
             self.server_state.timer.set_handler(expired);
         }
@@ -129,7 +129,7 @@ impl Kernel {
         }
     }
 
-    /// Charges `next` from here on, and arms the timer for the end of its budget or turn.
+    /// Charges `next` from here on, and arms the timer for the end of its budget or slice.
     #[inline(always)]
     pub(crate) fn switch_server(&self, next: &'static Thread) {
         if options::servers() {
@@ -138,7 +138,7 @@ impl Kernel {
         }
     }
 
-    /// Arms the timer for the next depletion, replenishment or end of a turn.
+    /// Arms the timer for the next depletion, replenishment or end of a slice.
     #[inline(never)]
     fn arm_budget_timer(&self) {
         let state = &self.server_state;

@@ -1,4 +1,4 @@
-//! Handles of threads.
+//! [`Handle`], the reference to a spawned thread.
 
 use super::Thread;
 use super::error::Error;

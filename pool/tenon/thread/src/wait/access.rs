@@ -1,4 +1,4 @@
-//! Access to an object with wake-up or blocking.
+//! [`Waking`] and [`Waiting`]: access to an object with wake-up or blocking.
 
 use super::masked::Masked;
 use super::object_lock::Guard;

@@ -1,4 +1,4 @@
-//! Building blocks of synchronisation objects: state behind masked interrupts, and wait queues.
+//! [`Guarded`] state and [`WaitQueue`]: building blocks of synchronisation objects.
 //!
 //! For libraries that provide semaphores, queues and the like; applications use those libraries. An
 //! object keeps its state and its wait queues in a [`Guarded`]. A fast path enters it by
@@ -64,7 +64,7 @@ impl<T> Guarded<T> {
 
 // SAFETY: the state is accessed with interrupts masked, on the only core or with the lock held, and
 // no closure that receives a reference to it can keep that. `T: Send`, as several threads access it
-// in turn.
+// one after the other.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 /// A word that a waiter and the thread that wakes it exchange; its meaning is up to their object.
