@@ -38,7 +38,7 @@ pub unsafe fn run(owner: *const c_void) -> c_int {
 }
 
 /// Exits the program, as a return from `main` does.
-pub fn leave(status: c_int) -> ! {
+pub fn end_program(status: c_int) -> ! {
     // SAFETY: the C library's `exit` accepts any status.
     unsafe { exit(status) }
 }

@@ -86,9 +86,9 @@ impl Clock {
 
 /// Timeout of a wait: none, or a time of a clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit<'a>(Option<(Clock, &'a Timespec)>);
+pub struct Timeout<'a>(Option<(Clock, &'a Timespec)>);
 
-impl Limit<'_> {
+impl Timeout<'_> {
     /// No timeout.
     pub const NONE: Self = Self(None);
 
@@ -96,7 +96,7 @@ impl Limit<'_> {
     ///
     /// # Safety
     ///
-    /// `time` is null or points to a `struct timespec` as long as the limit is used.
+    /// `time` is null or points to a `struct timespec` as long as the timeout is used.
     pub unsafe fn at(clock: Clock, time: *const Timespec) -> Result<Self, Errno> {
         // SAFETY: `time` is null or points to a value of its type, as the caller ensures.
         let time = unsafe { time.as_ref() }.ok_or(Errno::EINVAL)?;

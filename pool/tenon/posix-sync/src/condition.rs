@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::{DESTROYED, Object, at};
-use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait;
 use tenon_sync::raw::{MutexError, RawCondvar};
 
@@ -64,9 +64,9 @@ impl Condition {
     /// Waits for a notification. A cancellation request acts once the thread has locked the mutex
     /// recursion. A signal, or a step of the clock, ends the wait as a spurious wake-up, which the
     /// standard permits.
-    fn wait(&'static self, mutex: &'static Mutex, limit: Limit<'_>) -> Result<(), Errno> {
+    fn wait(&'static self, mutex: &'static Mutex, timeout: Timeout<'_>) -> Result<(), Errno> {
         wait::act_on_pending();
-        let deadline = limit.instant()?;
+        let deadline = timeout.instant()?;
         let recursion = mutex.recursion().get();
         if !mutex.raw().is_held() {
             return Err(Errno::EPERM);
@@ -153,13 +153,13 @@ functions! {
         Ok(())
     };
     /// Waits for a notification.
-    pthread_cond_wait(condition, mutex: *const Mutex) => condition.wait(at(mutex)?, Limit::NONE);
+    pthread_cond_wait(condition, mutex: *const Mutex) => condition.wait(at(mutex)?, Timeout::NONE);
     /// Waits for a notification until the condition variable's clock reaches `time`.
     pthread_cond_timedwait(condition, mutex: *const Mutex, time: *const Timespec) => {
-        condition.wait(at(mutex)?, Limit::at(condition.clock(), time)?)
+        condition.wait(at(mutex)?, Timeout::at(condition.clock(), time)?)
     };
     /// Waits for a notification until a clock reaches `time`.
     pthread_cond_clockwait(
         condition, mutex: *const Mutex, clock: time::Id, time: *const Timespec
-    ) => condition.wait(at(mutex)?, Limit::at(Clock::of(clock)?, time)?);
+    ) => condition.wait(at(mutex)?, Timeout::at(Clock::of(clock)?, time)?);
 }

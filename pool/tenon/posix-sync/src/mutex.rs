@@ -8,7 +8,7 @@ use core::cell::{Cell, UnsafeCell};
 use core::mem::MaybeUninit;
 use tenon_libc::Errno;
 use tenon_libc::object::{DESTROYED, Object};
-use tenon_libc::time::Limit;
+use tenon_libc::time::Timeout;
 use tenon_pthread::policy;
 use tenon_pthread::wait::{self, WaitError};
 use tenon_sync::raw::{Acquired, MutexError, Protocol, RawMutex, Robustness};
@@ -70,19 +70,19 @@ impl Mutex {
     }
 
     #[inline(always)]
-    pub(crate) fn lock(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
+    pub(crate) fn lock(&'static self, timeout: Timeout<'_>) -> Result<(), Errno> {
         match self.raw().try_lock() {
             Ok(acquired) => self.acquired_as(acquired),
-            Err(error) => self.lock_slow(error, limit),
+            Err(error) => self.lock_slow(error, timeout),
         }
     }
 
     #[cold]
-    fn lock_slow(&'static self, error: MutexError, limit: Limit<'_>) -> Result<(), Errno> {
+    fn lock_slow(&'static self, error: MutexError, timeout: Timeout<'_>) -> Result<(), Errno> {
         match error {
             MutexError::AlreadyOwned if self.kind.get() == RECURSIVE => self.lock_recursively(),
-            MutexError::AlreadyOwned if self.kind.get() == NORMAL => self_deadlock(limit),
-            MutexError::Busy => self.acquired_as(self.wait(limit)?),
+            MutexError::AlreadyOwned if self.kind.get() == NORMAL => self_deadlock(timeout),
+            MutexError::Busy => self.acquired_as(self.wait(timeout)?),
             error => Err(errno(error)),
         }
     }
@@ -107,9 +107,9 @@ impl Mutex {
     }
 
     /// Blocks until the mutex is locked; signal handlers run meanwhile.
-    fn wait(&'static self, limit: Limit<'_>) -> Result<Acquired, Errno> {
+    fn wait(&'static self, timeout: Timeout<'_>) -> Result<Acquired, Errno> {
         loop {
-            let deadline = limit.instant()?;
+            let deadline = timeout.instant()?;
             let (locked, interrupted) =
                 wait::restartable_by(|over| self.raw().lock_unless(deadline, over));
             match locked {
@@ -188,7 +188,7 @@ impl Mutex {
         if own > old {
             caller.set_priority(old);
         }
-        let changed = self.lock(Limit::NONE).and_then(|()| {
+        let changed = self.lock(Timeout::NONE).and_then(|()| {
             let set = self.raw().set_ceiling(new).map_err(errno);
             self.unlock().and(set)
         });
@@ -198,9 +198,9 @@ impl Mutex {
 }
 
 /// Deadlock of a thread that locks a normal mutex twice: it waits until the timeout or for ever.
-fn self_deadlock(limit: Limit<'_>) -> Result<(), Errno> {
+fn self_deadlock(timeout: Timeout<'_>) -> Result<(), Errno> {
     loop {
-        let deadline = limit.instant()?;
+        let deadline = timeout.instant()?;
         let alone = &tenon_pthread::current().alone;
         let cut = alone.waiting(|_, waiting| wait::restartable(waiting, |queue| queue, deadline));
         match cut {

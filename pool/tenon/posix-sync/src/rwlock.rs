@@ -10,7 +10,7 @@ use core::ffi::c_int;
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::object::{DESTROYED, Object};
-use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait::{self, WaitError};
 use tenon_thread::thread::{Priority, Thread};
 use tenon_thread::time::Instant;
@@ -111,13 +111,13 @@ impl ReadWrite {
             .masked(|state, masked| state.take(access, masked.current()))
     }
 
-    fn lock(&'static self, access: Access, limit: Limit<'_>) -> Result<(), Errno> {
+    fn lock(&'static self, access: Access, timeout: Timeout<'_>) -> Result<(), Errno> {
         match self.try_lock(access) {
             Err(Errno::EBUSY) => {}
             taken => return taken,
         }
         loop {
-            let locked = self.wait(access, limit.instant()?);
+            let locked = self.wait(access, timeout.instant()?);
             if locked.is_err() {
                 // The writer that stopped waiting may have held readers back.
                 self.state.waking(|state, waking| state.hand_over(waking));
@@ -201,25 +201,25 @@ functions! { ReadWrite:
     /// Destroys an unlocked lock.
     pthread_rwlock_destroy(lock) => lock.destroy_object();
     /// Locks for reading.
-    pthread_rwlock_rdlock(lock) => lock.lock(Access::Read, Limit::NONE);
+    pthread_rwlock_rdlock(lock) => lock.lock(Access::Read, Timeout::NONE);
     /// Locks for writing.
-    pthread_rwlock_wrlock(lock) => lock.lock(Access::Write, Limit::NONE);
+    pthread_rwlock_wrlock(lock) => lock.lock(Access::Write, Timeout::NONE);
     /// Locks for reading if that does not block.
     pthread_rwlock_tryrdlock(lock) => lock.try_lock(Access::Read).map_err(busy);
     /// Locks for writing if that does not block.
     pthread_rwlock_trywrlock(lock) => lock.try_lock(Access::Write).map_err(busy);
     /// Locks for reading, with a timeout of the realtime clock.
     pthread_rwlock_timedrdlock(lock, time: *const Timespec) =>
-        lock.lock(Access::Read, Limit::at(Clock::Realtime, time)?);
+        lock.lock(Access::Read, Timeout::at(Clock::Realtime, time)?);
     /// Locks for writing, with a timeout of the realtime clock.
     pthread_rwlock_timedwrlock(lock, time: *const Timespec) =>
-        lock.lock(Access::Write, Limit::at(Clock::Realtime, time)?);
+        lock.lock(Access::Write, Timeout::at(Clock::Realtime, time)?);
     /// Locks for reading, with a timeout of a clock.
     pthread_rwlock_clockrdlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Access::Read, Limit::at(Clock::of(clock)?, time)?);
+        lock.lock(Access::Read, Timeout::at(Clock::of(clock)?, time)?);
     /// Locks for writing, with a timeout of a clock.
     pthread_rwlock_clockwrlock(lock, clock: time::Id, time: *const Timespec) =>
-        lock.lock(Access::Write, Limit::at(Clock::of(clock)?, time)?);
+        lock.lock(Access::Write, Timeout::at(Clock::of(clock)?, time)?);
     /// Unlocks it.
     pthread_rwlock_unlock(lock) => lock.unlock();
 }

@@ -10,7 +10,7 @@ use core::ffi::c_int;
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
 use tenon_libc::object::{DESTROYED, Object, at};
-use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait::{self, Effect, WaitError};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
@@ -97,13 +97,13 @@ impl Semaphore {
     }
 
     /// Takes a unit, blocking if there is none: a cancellation point.
-    fn wait(&'static self, limit: Limit<'_>) -> Result<(), Errno> {
+    fn wait(&'static self, timeout: Timeout<'_>) -> Result<(), Errno> {
         wait::act_on_pending();
         if self.try_wait().is_ok() {
             return Ok(());
         }
         loop {
-            let deadline = limit.instant()?;
+            let deadline = timeout.instant()?;
             let waited = self.state.waiting(|state, waiting| {
                 if let Some(value) = state.value.get().checked_sub(1) {
                     state.value.set(value);
@@ -185,14 +185,14 @@ functions! {
     /// Takes a unit if there is one.
     sem_trywait(semaphore) => semaphore.try_wait();
     /// Takes a unit, blocking if there is none.
-    sem_wait(semaphore) => semaphore.wait(Limit::NONE);
+    sem_wait(semaphore) => semaphore.wait(Timeout::NONE);
     /// Takes a unit, with a timeout of the realtime clock.
     sem_timedwait(semaphore, time: *const Timespec) => {
-        semaphore.wait(Limit::at(Clock::Realtime, time)?)
+        semaphore.wait(Timeout::at(Clock::Realtime, time)?)
     };
     /// Takes a unit, with a timeout of a clock.
     sem_clockwait(semaphore, clock: time::Id, time: *const Timespec) => {
-        semaphore.wait(Limit::at(Clock::of(clock)?, time)?)
+        semaphore.wait(Timeout::at(Clock::of(clock)?, time)?)
     };
     /// Reads the value; 0 if threads wait.
     sem_getvalue(semaphore, value: *mut c_int) => {

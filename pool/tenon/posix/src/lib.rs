@@ -76,5 +76,5 @@ pub fn main() {
     tenon_pthread::signal::begin();
     // SAFETY: the image calls this once, in its main thread.
     let status = unsafe { tenon_libc::process::run(tenon_pthread::table::adopt_main()) };
-    tenon_libc::process::leave(status)
+    tenon_libc::process::end_program(status)
 }

@@ -3,7 +3,7 @@
 use crate::table::{LOCK, Slot, SlotState, current, slots};
 use crate::{cleanup, key};
 use core::ffi::c_void;
-use tenon_libc::process::leave;
+use tenon_libc::process::end_program;
 
 /// `PTHREAD_CANCELED`: the exit value of a cancelled thread.
 const CANCELED: *mut c_void = usize::MAX as *mut c_void;
@@ -24,7 +24,7 @@ pub(crate) fn exit_thread(result: *mut c_void) -> ! {
         !slots().iter().any(is_alive)
     });
     if last {
-        leave(0);
+        end_program(0);
     }
     LOCK.waiting(|(), waiting| {
         slot.result.set(result);

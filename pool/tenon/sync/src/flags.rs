@@ -35,7 +35,7 @@ impl Wanted {
 
     /// Clears those flags that end the wait.
     #[must_use]
-    pub const fn taking(self) -> Self {
+    pub const fn clearing(self) -> Self {
         Self {
             taking: true,
             ..self
@@ -102,7 +102,7 @@ impl State {
 /// // In an interrupt handler:
 /// EVENTS.set(RECEIVED);
 /// // In a thread:
-/// let events = EVENTS.wait(Wanted::any(RECEIVED | STOPPED).taking());
+/// let events = EVENTS.wait(Wanted::any(RECEIVED | STOPPED).clearing());
 /// if events & STOPPED != 0 { /* ... */ }
 /// ```
 pub struct EventFlags(Guarded<State>);

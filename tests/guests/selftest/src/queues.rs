@@ -50,7 +50,7 @@ fn flags_are_taken() -> Result<(), Failure> {
     static SETTER: Timer = Timer::new(|| FLAGS.set(0b101));
     for (number, storage, difference) in [(1, &A, 1), (2, &B, 2)] {
         let waits = move || {
-            let flags = FLAGS.wait(Wanted::any(0b11).taking());
+            let flags = FLAGS.wait(Wanted::any(0b11).clearing());
             TRAIL.note(number + flags as usize);
         };
         storage
@@ -58,7 +58,7 @@ fn flags_are_taken() -> Result<(), Failure> {
             .map_err(failed)?;
     }
     SETTER.start(soon());
-    let flags = FLAGS.wait(Wanted::all(0b100).taking());
+    let flags = FLAGS.wait(Wanted::all(0b100).clearing());
     expect(flags == 0b100, "the handler's flag", flags.into())?;
     TRAIL.expect(3, "one of the two")?;
     expect(FLAGS.get() == 0, "no flag", FLAGS.get().into())?;

@@ -196,7 +196,7 @@ fn flags_to_and_fro() -> Result<(), Failure> {
     static FLAGS: EventFlags = EventFlags::new();
     let answers = || {
         for _ in 0..ROUNDS {
-            FLAGS.wait(Wanted::all(0b11).taking());
+            FLAGS.wait(Wanted::all(0b11).clearing());
             FLAGS.set(0b100);
         }
     };
@@ -204,7 +204,7 @@ fn flags_to_and_fro() -> Result<(), Failure> {
     for round in 0..ROUNDS {
         FLAGS.set(0b01);
         FLAGS.set(0b10);
-        let answer = FLAGS.wait_until(Wanted::any(0b100).taking(), late());
+        let answer = FLAGS.wait_until(Wanted::any(0b100).clearing(), late());
         expect(answer == Ok(0b100), "an answer", round.into())?;
     }
     other.join().map_err(failed)?;

@@ -5,7 +5,7 @@ use crate::mutex::attributes::{MutexAttributes, or_default};
 use core::ffi::c_int;
 use tenon_libc::errno::number;
 use tenon_libc::object::at;
-use tenon_libc::time::{self, Clock, Limit, Timespec};
+use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::policy;
 
 /// Initialises a mutex.
@@ -52,17 +52,17 @@ functions! {
     /// Destroys a mutex that is not owned.
     pthread_mutex_destroy(mutex) => mutex.destroy_object();
     /// Locks a mutex.
-    pthread_mutex_lock(mutex) => mutex.lock(Limit::NONE);
+    pthread_mutex_lock(mutex) => mutex.lock(Timeout::NONE);
     /// Locks a mutex if that does not block.
     pthread_mutex_trylock(mutex) => mutex.try_lock();
     /// Unlocks a mutex.
     pthread_mutex_unlock(mutex) => mutex.unlock();
     /// Locks a mutex, with a timeout of the realtime clock.
     pthread_mutex_timedlock(mutex, time: *const Timespec) =>
-        mutex.lock(Limit::at(Clock::Realtime, time)?);
+        mutex.lock(Timeout::at(Clock::Realtime, time)?);
     /// Locks a mutex, with a timeout of a clock.
     pthread_mutex_clocklock(mutex, clock: time::Id, time: *const Timespec) =>
-        mutex.lock(Limit::at(Clock::of(clock)?, time)?);
+        mutex.lock(Timeout::at(Clock::of(clock)?, time)?);
     /// Marks the protected state as consistent.
     pthread_mutex_consistent(mutex) => mutex.make_consistent();
     /// Reads the ceiling of a mutex.

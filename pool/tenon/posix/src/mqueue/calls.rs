@@ -216,8 +216,8 @@ pub unsafe extern "C" fn mq_timedsend(
         // it is replaced by a dangling pointer.
         let message = unsafe { core::slice::from_raw_parts(or_dangling(text.cast_mut()), length) };
         // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
-        let limit = |flags| unsafe { blocking(flags, until) };
-        return errno::report(channel::send(descriptor, message, priority, limit));
+        let timeout = |flags| unsafe { blocking(flags, until) };
+        return errno::report(channel::send(descriptor, message, priority, timeout));
     }
     let sent = restart_while_interrupted(|| {
         if priority >= PRIORITIES {
@@ -283,8 +283,8 @@ pub unsafe extern "C" fn mq_timedreceive(
         // it is replaced by a dangling pointer.
         let buffer = unsafe { core::slice::from_raw_parts_mut(or_dangling(text), room) };
         // SAFETY: `until` is null or points to a `struct timespec`, as the caller ensures.
-        let limit = |flags| unsafe { blocking(flags, until) };
-        let received = channel::receive(descriptor, buffer, limit);
+        let timeout = |flags| unsafe { blocking(flags, until) };
+        let received = channel::receive(descriptor, buffer, timeout);
         // SAFETY: `priority` is null or valid for a write, as the caller ensures.
         if let (Ok(_), Some(priority)) = (received, unsafe { priority.as_mut() }) {
             *priority = 0;

@@ -100,10 +100,10 @@ pub(crate) fn is_channel(descriptor: c_int) -> bool {
     place(descriptor).is_some()
 }
 
-type Limit<'a> = &'a dyn Fn() -> Result<Blocking, Errno>;
+type Timeout<'a> = &'a dyn Fn() -> Result<Blocking, Errno>;
 
 /// Locks an end: one thread at a time operates on it.
-fn lock(place: &'static EndSlot, blocking: Limit<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
+fn lock(place: &'static EndSlot, blocking: Timeout<'_>) -> Result<MutexGuard<Option<End>>, Errno> {
     let end = &place.end;
     end.try_lock().or_else(|_| match blocking()? {
         Blocking::Never => Err(Errno::EAGAIN),
