@@ -1,8 +1,8 @@
-//! Execution time bounds of the switch and the slow paths, and other time constants of dispatch.
+//! Execution time bounds of the VM switch and the slow paths, and other time constants of dispatch.
 //!
-//! All are nanoseconds. The paths are measured in instructions, and a board executes at least one per
-//! nanosecond ([`instructions_per_second`](../../../boards)). [`ticks`] converts to the counter's
-//! frequency, a constant of the image, so that the link reduces each call to a constant.
+//! All are nanoseconds. The paths are measured in instructions, of which a board executes at least
+//! one per nanosecond (`instructions_per_second` in its `board.toml`). [`ticks`] converts by the
+//! counter's frequency, a constant of the image, so that the link reduces each call to a constant.
 
 use mortise_partition::Core;
 
