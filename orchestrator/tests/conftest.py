@@ -1,7 +1,7 @@
-"""What the tests of the orchestrator share."""
+"""Shared fixtures of the orchestrator's tests."""
 
 from hypothesis import HealthCheck, settings
 
-# How long an example takes is the host's matter, and says nothing of what is tested.
+# The time of an example depends on the host, not on the tested code.
 settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any host")

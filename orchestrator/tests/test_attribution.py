@@ -1,4 +1,4 @@
-"""Who wrote a byte of code: by path, and in an image linked for real."""
+"""Attribution of code to libraries: by path, and in a linked image."""
 
 import shutil
 import subprocess
@@ -76,7 +76,7 @@ def test_a_linked_image(tmp_path):
     content = (tmp_path / "image").read_bytes()
     found = attribute(content, {"hw/arch": tmp_path / "pool/hw/arch"})
     assert sum(found.values()) == elf.sections(content)["text"]
-    # What is inlined counts for the library it was written in, assembly for whose label it has.
+    # Inlined code counts for the library it was written in, assembly for that of its label.
     assert found["core/timer"] >= 12
     assert found["hw/arch"] >= 12
     # And its spans lie within those of the function that it is inlined into.

@@ -1,4 +1,4 @@
-"""What a measuring run says, made into rows, and what rows are held against."""
+"""Rows from the output of a measuring run, with goals and peers."""
 
 import os
 import threading

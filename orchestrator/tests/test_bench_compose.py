@@ -1,4 +1,4 @@
-"""The evaluation of the planner: the objectives it is held against, and who judges its answers."""
+"""Evaluation of the planner: objectives, and validation of answers."""
 
 import pytest
 
@@ -101,7 +101,7 @@ def test_the_baseline_takes_what_ranks_best(pool):
 
 
 class Pretended:
-    """Workers who know the answer: 2 kHz is too much, and less optimised is larger."""
+    """Simulated workers: 2 kHz is too much, and less optimised is larger."""
 
     def __init__(self):
         self.judged = []

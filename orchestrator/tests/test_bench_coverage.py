@@ -1,4 +1,4 @@
-"""Coverage: which lines an image has, which of them instructions cover, and what is said of it."""
+"""Coverage: lines of an image, covered lines, and rows."""
 
 import shutil
 import subprocess
@@ -95,7 +95,7 @@ def test_lines_are_those_of_libraries_that_have_code(image):
     assert line("timer", 4) in image.lines
     assert {line("arch", 6), line("arch", 13)} <= image.lines.keys()
     assert not {line("timer", 1), line("arch", 1), line("arch", 8)} & image.lines.keys()
-    # Nobody calls the last function, whose lines the linker leaves in the table.
+    # The last function is not called; the linker leaves its lines in the table.
     assert max(number for file, number in image.lines if "arch" in file) <= 14
     assert image.function(line("arch", 13)).endswith("arch::apart")
     assert image.function(line("timer", 4)).endswith("timer::inner")
@@ -204,7 +204,7 @@ def test_the_rows_say_how_much_there_is_and_how_much_is_covered():
 def test_each_run_is_of_a_system_that_is_there(run):
     whole = run.load()
     if not run.without:
-        # What stands in the file of a VM that is not there is not its successor's.
+        # A fragment of a removed VM does not apply to its successor.
         check(whole)
     names = {vm.name for vm in whole.vms}
     assert names >= run.vm.keys() | run.input.keys()

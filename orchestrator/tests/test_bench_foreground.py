@@ -1,11 +1,11 @@
-"""What a foreground executes: a VM's turns on a core, from Mortise's visits."""
+"""Execution of a foreground VM: its runs on a core, from Mortise's visits."""
 
 from tenonos.bench.foreground import turns
 from tenonos.run.plugin import FIRST, IDLE, NOBODY, OTHER, Visit
 
 
 def visit(before, between=0):
-    """A visit by who was there before it, and what that one executed."""
+    """A visit, by the previous guest and its instructions."""
     return Visit(0, before, NOBODY, 0x480, 10, 10, 0, 0, 0, 0, 0, between=between)
 
 

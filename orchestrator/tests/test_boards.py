@@ -1,4 +1,4 @@
-"""Boards of metal, which nothing here plays, and what is said of them."""
+"""Hardware boards without an emulator, and messages about them."""
 
 import itertools
 import re
@@ -25,7 +25,7 @@ def test_these_are_metal_and_marked_so_wherever_a_reader_looks():
 
 @pytest.mark.parametrize("name", METAL)
 def test_no_emulator_plays_metal(name):
-    with pytest.raises(InputError, match=f"{name} is metal, which no emulator here plays"):
+    with pytest.raises(InputError, match=f"{name} is a hardware board without an emulator"):
         _ = board.load(name).emulator
 
 

@@ -1,4 +1,4 @@
-"""Cards: their text, what is dealt out to whom, when they are stale, what they add up to."""
+"""Cards: text, division between libraries, staleness, sums."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -78,7 +78,7 @@ def test_the_plainest_images_that_have_everything_are_chosen():
     again = specimen("again", "ab", settings=2)
     assert again not in specimens.choose([odd, again, small])
     assert again.parts == {"a", "b", "settings/X"}
-    # Of what only an image with the setting has, nobody knows what it costs without.
+    # The cost without the setting is unknown for parts of images with it only.
     alone = specimen("alone", "abd", settings=1)
     assert [one.name for one in specimens.choose([alone, small])] == ["s/small", "s/alone"]
     assert odd in specimens.choose([alone, odd, small])

@@ -100,7 +100,10 @@ def test_capabilities(tree):
             "-D: CONFIG_LIB_HW_CLOCK=n has no effect: LIB_CORE_TIMER needs it",
         ),
         (["CONFIG_CAP_NET_IP=y"], "-D: CONFIG_CAP_NET_IP=y has no effect: it is derived"),
-        (["LIB_CORE_TIMER"], '-D: "LIB_CORE_TIMER" is no assignment; write -D CONFIG_NAME=value'),
+        (
+            ["LIB_CORE_TIMER"],
+            '-D: "LIB_CORE_TIMER" is not an assignment; write -D CONFIG_NAME=value',
+        ),
     ],
 )
 def test_refusals(tree, lines, complaint):
@@ -118,7 +121,9 @@ def test_a_fragment_names_its_lines(tree, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"motor.config:2: unknown CONFIG_LIB_CORE_TIMERS; did"):
         tree.evaluate(kconfig.fragment(file))
     file.write_text("LIB_CORE_TIMER=y\n")
-    with pytest.raises(InputError, match=r'motor.config:1: "LIB_CORE_TIMER=y" is no assignment'):
+    with pytest.raises(
+        InputError, match=r'motor.config:1: "LIB_CORE_TIMER=y" is not an assignment'
+    ):
         kconfig.fragment(file)
     assert kconfig.fragment(tmp_path / "none.config") == []
 

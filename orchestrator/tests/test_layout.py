@@ -156,7 +156,7 @@ def test_what_is_loaded_in_place_is_not_copied():
     assert [where.start for where in loaded] == [p.ipa for p in vm.payloads.values()]
     assert all(vm.pa <= where.start and where.stop <= vm.pa + vm.size for where in loaded)
     assert placed.image_base + placed.image_size == max(where.stop for where in loaded)
-    # The other one's copy is where nobody's memory is, as ever.
+    # The copy of the other one is outside of all VMs' memory, as before.
     (other, *_) = placed.vm("a").payloads.values()
     assert other.pa < placed.vm("a").pa
 

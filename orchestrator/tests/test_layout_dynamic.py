@@ -19,7 +19,7 @@ from tenonos.system.schema import parse
 HEAD = 'name = "s"\nboard = "qemu-virt"\npool = "0.1"\nmode = "dynamic"\n'
 MIB = 1 << 20
 ENDS = [("a", "l"), ("l", "t"), ("t", "a"), ("l", "a")]
-"""Between whom the channels lead, in turns."""
+"""The ends of the channels, in turn."""
 
 
 def text(reserve: int, vms: int, tasks: int, shapes: list[tuple[int, int]]) -> str:

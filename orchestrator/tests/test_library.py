@@ -94,7 +94,7 @@ def test_a_driver_declares_its_authority(pool):
     assert library.index(pool.root).by_id["hw/clock"].drives == ("pl031",)
     file = pool.root / "pool/hw/clock/Cargo.toml"
     file.write_text(file.read_text().replace('"mmio"', '"sysreg"'))
-    with pytest.raises(InputError, match='reaches its registers; add "mmio" to authority'):
+    with pytest.raises(InputError, match='needs access to its registers; add "mmio" to authority'):
         library.index(pool.root)
 
 
@@ -121,8 +121,8 @@ def test_a_library_of_ones_own_is_of_the_layer_that_it_says(tmp_path):
 @pytest.mark.parametrize(
     ("name", "meta", "said"),
     [
-        ("gate", "", "a library of one's own says of which layer it is"),
-        ("gate", 'layer = "apps"', "a library of one's own says of which layer it is"),
+        ("gate", "", "a library outside the pool must declare its layer"),
+        ("gate", 'layer = "apps"', "a library outside the pool must declare its layer"),
         ("core-ring", 'layer = "core"', 'the pool has a package "core-ring" too'),
     ],
 )

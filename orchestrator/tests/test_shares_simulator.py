@@ -114,7 +114,7 @@ def accepted(vms: list[Vm], folder: Path, monkeypatch: pytest.MonkeyPatch) -> bo
 
 
 def test_what_is_accepted_is_kept(tmp_path, monkeypatch):
-    """Whoever wants to run from its start on has each budget in time, whatever the others do."""
+    """A VM that is always runnable receives each budget in time, whatever the others do."""
     dice = random.Random(4)
     kept = refused = 0
     while kept < 150:

@@ -184,12 +184,12 @@ WRONG = [
     (
         '["gpio"]',
         '["serial"]',
-        '13: VM "motor" may not have the serial port, on which others are heard; give it to',
+        '13: VM "motor" may not own the serial port, which is the console of others; give it to',
     ),
     (
         '"shared"',
         '"shared"\ndevices = ["serial"]',
-        '24: VM "linux" may not have the serial port, on which others are heard; give it to',
+        '24: VM "linux" may not own the serial port, which is the console of others; give it to',
     ),
     (
         '"shared"',

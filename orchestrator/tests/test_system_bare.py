@@ -33,10 +33,10 @@ def test_nothing_of_mortise_is_built(tmp_path):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('interrupts = "shared"\n', "interrupts takes Mortise"),
-        ('on_fault = "restart"\n', "on_fault takes Mortise"),
-        ('[[vm.task]]\nname = "control"\nperiod = "1ms"\n', "task takes Mortise"),
-        ('[reserve]\nmemory = "2M"\ncpus = [1]\n', "reserve takes Mortise"),
+        ('interrupts = "shared"\n', "interrupts needs Mortise"),
+        ('on_fault = "restart"\n', "on_fault needs Mortise"),
+        ('[[vm.task]]\nname = "control"\nperiod = "1ms"\n', "task needs Mortise"),
+        ('[reserve]\nmemory = "2M"\ncpus = [1]\n', "reserve needs Mortise"),
         ('[[vm]]\nname = "b"\nkind = "tenon"\napp = "hello"\ncpus = [1]\nmemory = "4M"\n', "one"),
     ],
 )
@@ -46,7 +46,7 @@ def test_what_takes_mortise_is_refused(tmp_path, more, said):
 
 
 def test_the_cpus_are_the_first_ones(tmp_path):
-    with pytest.raises(InputError, match="from 0 on"):
+    with pytest.raises(InputError, match="start at 0"):
         load(tmp_path, BARE.replace("cpus = [0]", "cpus = [1]"))
 
 

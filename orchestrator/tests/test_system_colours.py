@@ -150,7 +150,7 @@ def test_a_gpio_reaches_no_memory():
 def test_a_board_without_a_cache_has_no_colours():
     loaded = read(COLOURED)
     for cache in (None, loaded.board.cache.model_copy(update={"ways": 256})):
-        with pytest.raises(InputError, match="states no cache whose pages have colours"):
+        with pytest.raises(InputError, match="declares no cache with colours"):
             colours.check(replace(loaded, board=replace(loaded.board, cache=cache)))
 
 

@@ -151,17 +151,21 @@ WRONG = [
         " elsewhere; give it to a Linux VM,",
     ),
     ("", DISK.replace("virtio1", "virtoi1"), '27: qemu-virt has no device "virtoi1"; did you mean'),
-    ("", DISK.replace("virtio1", "gpio"), '27: device "gpio" is no page of virtio transports; use'),
+    (
+        "",
+        DISK.replace("virtio1", "gpio"),
+        '27: device "gpio" is not a page of virtio transports; use',
+    ),
     (
         "",
         NETWORK.replace("virtio1", "virtio0"),
-        '27: device "virtio0" is no VM\'s; write devices = ["virtio0"] for the VM that has it',
+        '27: device "virtio0" belongs to no VM; write devices = ["virtio0"] for the VM that has it',
     ),
     (
         'app = "motor"',
         'app = "motor"\ndevices = ["serial"]',
-        '23: VM "motor" may not have the serial port, on which others are heard; give it to a Linux'
-        " or a Tenon VM that is the only one",
+        '23: VM "motor" may not own the serial port, which is the console of others; give it'
+        " to a Linux or a Tenon VM that is the only one",
     ),
     (
         "",
@@ -171,12 +175,16 @@ WRONG = [
     ("", DISK + 'file = "disk"', "26: a disk has a file, or is empty and has a size; write file"),
     ("", '\n[[disk]]\ndevice = "virtio1"', "26: a disk has a file, or is empty and has a size;"),
     ("", DISK.replace('size = "1M"', 'file = "none.img"'), '28: no disk "none.img"; give a file'),
-    ("", CARD, '27: device "pcie" is no VM\'s; write devices = ["pcie"] for the VM that has it'),
+    (
+        "",
+        CARD,
+        '27: device "pcie" belongs to no VM; write devices = ["pcie"] for the VM that has it',
+    ),
     ("", CARD.replace("pcie", "virtio1"), '27: device "virtio1" has no bus for cards; use pcie'),
     (
         "",
         CARD.replace("e1000e", "edu id=1"),
-        '28: model: "edu id=1" is no device of QEMU\'s; write',
+        '28: model: "edu id=1" is not a device of QEMU; write',
     ),
     (
         OWNED,

@@ -60,7 +60,7 @@ WRONG_DYNAMIC = [
     (
         'interrupts = "shared"\n',
         "",
-        '14: VM "motor" may not have CPU 0 for itself, and has direct interrupts; write',
+        '14: VM "motor" may not own CPU 0, and has direct interrupts; write',
     ),
     ("cpus = [1, 2]", "cpus = [1, 4]", "8: there is no CPU 4: qemu-virt has 4; use 0 to 3"),
     ("cpus = [1, 2]", "cpus = [2, 2]", "8: a CPU is in the reserve twice; name it once"),
@@ -108,11 +108,15 @@ WRONG_DYNAMIC = [
     (
         '"16M"\ncpus = [2]',
         '"64M"\ncpus = [2]',
-        '25: VM "linux" may make VMs of more memory than the reserve has; use at most "32M"',
+        '25: VM "linux" may create VMs with more memory than the reserve has; use at most "32M"',
     ),
     ('"16M"\ncpus = [2]', '"16M"\ncpus = [3]', '26: VM "linux" names CPU 3, which is not in the'),
-    ('"16M"\ncpus = [2]', '"16M"', '25: VM "linux" may make VMs, and has no part of the reserve'),
-    ('from = "linux"', 'from = "lunix"', '41: channel "jobs" goes from "lunix", which is no VM;'),
+    ('"16M"\ncpus = [2]', '"16M"', '25: VM "linux" may create VMs, but has no part of the reserve'),
+    (
+        'from = "linux"',
+        'from = "lunix"',
+        '41: channel "jobs" goes from "lunix", which is not a VM;',
+    ),
     ('from = "linux"', 'from = "job"', '42: both ends of channel "jobs" are in VM "job"; threads'),
     ('from = "linux"\n', "", '39: from of channel "jobs" is missing; add from = "motor"'),
     ("slots = 64", "slots = 63", '43: slots of channel "jobs" are not a power of two up to 65536;'),
@@ -139,10 +143,10 @@ def test_a_channel_of_linux_leaves_the_control_file_its_name(tmp_path, monkeypat
 
 def test_a_reserve_is_needed(tmp_path, monkeypatch):
     text = DYNAMIC.replace('[reserve]\nmemory = "32M"\ncpus = [1, 2]\n', "")
-    with pytest.raises(InputError, match='nothing to make template "job" from; add '):
+    with pytest.raises(InputError, match='no reserve to create template "job" from; add '):
         load(tmp_path, monkeypatch, text)
     text = text[: text.index("[[template]]")].replace('"job", ', "")
-    with pytest.raises(InputError, match='nothing for VM "linux" to make VMs from'):
+    with pytest.raises(InputError, match='nothing for VM "linux" to create VMs from'):
         load(tmp_path, monkeypatch, text)
 
 

@@ -27,7 +27,7 @@ def load(folder, *tables):
         ((VM, native("[0]")), 'CPU 0 is given to "hello" already'),
         ((VM, native(), native(name="other")), 'CPU 1 is given to "inside" already'),
         ((VM, native("[9]")), "there is no CPU 9"),
-        ((VM, native(name="hello")), '"hello" is somebody\'s already'),
+        ((VM, native(name="hello")), '"hello" is already the name of a VM or task'),
         ((VM, native(rights='["time", "disk"]')), 'unknown right "disk"'),
         ((native("[1]"),), "on CPU 0"),
         ((native("[0]"), native(name="other")), "without a VM there is one native task"),
@@ -47,7 +47,7 @@ def test_what_cannot_be_is_refused_in_one_line(tmp_path, tables, complaint):
     ("table", "complaint"),
     [
         (native(rights='["time"]'), 'takes the right "console"'),
-        (native(app="hello"), 'application "hello" is no native task'),
+        (native(app="hello"), 'application "hello" is not a native task'),
         (native(app="nobody"), 'no application "nobody"'),
     ],
 )

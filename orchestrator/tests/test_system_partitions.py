@@ -143,11 +143,11 @@ def test_a_table_that_has_no_such_partition(tmp_path, content, why):
 # what is added to GOOD behind the named disk, the whole line of the complaint
 WRONG = [
     (FIRST.replace('"main"', '"mian"'), '33: no disk "mian"; those with a name: main'),
-    (FIRST.replace('at = "1M"\n', ""), '33: which part of "main" it is, is said by at and size'),
-    (FIRST + "partition = 1\n", '33: which part of "main" it is, is said by at and size, or by'),
+    (FIRST.replace('at = "1M"\n', ""), '33: a part of "main" is given by at and size'),
+    (FIRST + "partition = 1\n", '33: a part of "main" is given by at and size, or by'),
     (
         '\n[[disk]]\nvm = "linux"\non = "main"\n',
-        '33: which part of "main" it is, is said by at and size, or by partition; write at',
+        '33: a part of "main" is given by at and size, or by partition; write at',
     ),
     (FIRST.replace("1M", "100"), "34: a part that begins at byte 100 does not begin with a sector"),
     (FIRST.replace("2M", "100"), "35: a part of 100 bytes is not one of whole sectors; make it a"),
@@ -164,13 +164,13 @@ WRONG = [
         '41: it overlaps another part of disk "main" (line 31); that one is from 1048576 to 31457',
     ),
     (FIRST + SECOND.replace("2", "1"), '40: it overlaps another part of disk "main" (line 31)'),
-    (FIRST + 'file = "main.img"\n', '36: a disk on "main" has the content that is there; leave'),
+    (FIRST + 'file = "main.img"\n', '36: a disk on "main" has existing content; leave'),
     (FIRST + 'name = "a"\n', "36: name is for a disk behind a device, by which parts of it say"),
     (FIRST + "keep = true\n", "36: keep is for a disk behind a device; remove it, or write device"),
     (MEMORY + 'at = "0"\n', "34: at is for a disk that is on another one; remove it, or write on"),
     (MEMORY + "partition = 1\n", "34: partition is for a disk that is on another one; remove it"),
     (PLAIN + 'on = "main"\n', "34: on is for a disk of a VM's; remove it, or write vm for this"),
-    (PLAIN + "keep = true\n", "34: what is written stays in a file, and this disk has none;"),
+    (PLAIN + "keep = true\n", "34: persistent writes need a file, and this disk has none;"),
     (
         FIRST.replace("linux", "motor"),
         '32: the interrupts of VM "motor" are direct, and a part of a disk has a virtual one;',
@@ -179,11 +179,11 @@ WRONG = [
     (FIRST + NAMED, '38: two disks are called "main"; rename one'),
     (
         FIRST + NAMED.replace('name = "main"\n', ""),
-        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM',
+        '38: device "virtio0" belongs to Mortise with all its disks, and no VM',
     ),
     (
         FIRST + '\n[[network]]\ndevice = "virtio0"\n',
-        '38: device "virtio0" is Mortise\'s, and what is behind it too, and of this no VM',
+        '38: device "virtio0" belongs to Mortise with all its disks, and no VM',
     ),
     ("", '27: no VM has a part of disk "main"; add a [[disk]] with vm and on = "main"'),
 ]
@@ -202,7 +202,7 @@ OTHERWISE = [
     (
         'devices = ["virtio1", "gpio"]',
         'devices = ["virtio0", "gpio"]',
-        '10: device "virtio0" is Mortise\'s, as VMs have parts of disk "main"; give the VM a part',
+        '10: device "virtio0" belongs to Mortise, as VMs have parts of disk "main"; give the VM',
     ),
     (
         'device = "virtio0"',

@@ -46,7 +46,7 @@ def without(text):
         ("limit = 5000", "limit = 0", "limit"),
         ('"500us"', '"50us"', "interval of the regulation is not from 100us to 100ms"),
         ('"500us"', '"1s"', "interval of the regulation is not from 100us to 100ms"),
-        ("\n" + load_vm("other"), "", "and there is none"),
+        ("\n" + load_vm("other"), "", "and no core is shared"),
     ],
 )
 def test_what_is_not_allowed_is_named(right, wrong, said):

@@ -1,4 +1,4 @@
-"""How VMs share a core: what may be written, and what cannot be promised."""
+"""CPU reservations: valid keys, and infeasible reservations."""
 
 from pathlib import Path
 
@@ -111,18 +111,18 @@ WRONG = [
     (
         '"3ms"',
         '"19ms"',
-        '27: VMs on CPU 0 are promised 115 % of it: "a" 20 %, "b" 95 %; promise 100 % at most',
+        '27: VMs on CPU 0 reserve 115 % of it: "a" 20 %, "b" 95 %; reserve 100 % at most',
     ),
     (
         'budget = "2ms"\nperiod = "10ms"\nexhausted = "wait"\n',
         "",
-        '24: "b" cannot be promised its budget on CPU 0: "a" is as urgent or more and has none; '
-        'give "a" a budget, or "b" a priority above 40',
+        '24: "b" cannot be guaranteed its budget on CPU 0: "a" has an equal or higher priority and '
+        'no budget; give "a" a budget, or "b" a priority above 40',
     ),
     (
         '"3ms"',
         '"16ms"',
-        '27: "b" may miss its budget on CPU 0: "a" can take theirs twice in a row within its '
+        '27: "b" may miss its budget on CPU 0: "a" can use theirs back to back within its '
         "period; make its period longer,",
     ),
     (
@@ -133,7 +133,7 @@ WRONG = [
     (
         'schedule = "edf"\nbudget = "3ms"\nperiod = "20ms"',
         'budget = "7ms"\nperiod = "10ms"\nschedule = "fixed"',
-        '26: "b" may miss its budget on CPU 0: "a" can take theirs twice in a row',
+        '26: "b" may miss its budget on CPU 0: "a" can use theirs back to back',
     ),
     (
         "priority = 20",
@@ -171,7 +171,7 @@ def test_a_period_says_how_urgent_a_vm_is(tmp_path, monkeypatch):
     assert (first.share.priority, second.share.priority) == (34, 33)
     assert not first.share.background and second.share.background
     assert linux.share.priority == 0
-    # Equal periods have one priority; whoever says nothing else goes on in the background.
+    # Equal periods have one priority; by default a VM continues in the background.
     text = RATED.replace('"20ms"', '"10ms"').replace('exhausted = "wait"\n', "")
     first, second, _ = load(tmp_path, monkeypatch, text).vms
     assert (first.share.priority, second.share.priority) == (33, 33)
@@ -191,7 +191,7 @@ def test_a_period_says_how_urgent_a_vm_is(tmp_path, monkeypatch):
             "",
             '13: schedule of VM "a" needs a budget too; for example budget',
         ),
-        ('"3ms"', '"16ms"', '26: "b" may miss its budget on CPU 0: "a" can take theirs twice in'),
+        ('"3ms"', '"16ms"', '26: "b" may miss its budget on CPU 0: "a" can use theirs back to'),
     ],
 )
 def test_a_rate_that_means_nothing_or_cannot_be_kept_is_refused(
@@ -236,4 +236,6 @@ priority = 20
     load(tmp_path, monkeypatch, f"{SHARED}{manages.replace('20', '19')}")
     with pytest.raises(InputError) as error:
         load(tmp_path, monkeypatch, f"{SHARED}{manages}")
-    assert 'VMs that "manager" makes may be as urgent or more; at most 19' in str(error.value)
+    assert 'VMs that "manager" creates may have an equal or higher priority; at most 19' in str(
+        error.value
+    )

@@ -66,9 +66,9 @@ def test_master_and_server_share_memory_and_the_master_reads_the_status():
     [
         ('"8K"', '"5K"', "size", 'size of vLib "helper" is not a multiple of 4K up to 16M'),
         ('"8K"', '"17M"', "size", "not a multiple of 4K up to 16M"),
-        ('master = "motor"', 'master = "linux"', "master", 'is "linux", which is no Tenon VM'),
-        ('server = "linux"', 'server = "motor"', "server", 'is "motor", which is no Linux VM'),
-        ('server = "linux"', 'server = "other"', "server", 'is "other", which is no Linux VM'),
+        ('master = "motor"', 'master = "linux"', "master", 'is "linux", which is not a Tenon VM'),
+        ('server = "linux"', 'server = "motor"', "server", 'is "motor", which is not a Linux VM'),
+        ('server = "linux"', 'server = "other"', "server", 'is "other", which is not a Linux VM'),
         ("cpus = [3]", "cpus = [2, 3]", "master", 'master of vLib "helper" has 2 CPUs'),
         ('name = "helper"', 'name = "words"', "name", 'vLib "words" is called like a channel'),
         ('name = "helper"', 'name = "control"', "name", 'vLib "control" is called like a device'),

@@ -1,4 +1,4 @@
-"""What a person is told of something long where nothing can be drawn anew."""
+"""Progress messages of long activities off a terminal."""
 
 import pytest
 

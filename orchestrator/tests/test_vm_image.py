@@ -1,4 +1,4 @@
-"""The file of a VM made at run time, as whoever loads it reads it."""
+"""Image files of dynamic VMs, read as a loader does."""
 
 import struct
 

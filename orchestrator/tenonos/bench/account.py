@@ -111,7 +111,7 @@ class Account:
     def _add(self, period: _Period) -> None:
         sample, delay = period.sample, period.ways.get(0)
         if delay is None:
-            raise WorkError(f"nobody saw how release {sample.seq} came to its task")
+            raise WorkError(f"the plugin has no record of the path of release {sample.seq}")
         # A tick of the counter is 16 instructions, and it is read before the body starts.
         if delay.instructions < sample.latency_ns - TICK:
             raise WorkError(

@@ -65,5 +65,5 @@ def every(built: Built, name: str) -> list[Passage]:
 def cache_of(board: Board) -> Cache:
     """The modelled cache: that of the board."""
     if board.cache is None:
-        raise WorkError(f"{board.name} states no cache to model")
+        raise WorkError(f"{board.name} declares no cache to model")
     return board.cache

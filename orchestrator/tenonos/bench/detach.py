@@ -99,7 +99,7 @@ def measured(wanted: Sequence[Run]) -> Iterator[Row]:
     said, passages = borrowed_core.watched(begun, cpu, PATIENCE)
     told = [[int(number) for number in _NUMBER.findall(line)] for line in _TOLD.findall(said)]
     if len(told) != len(wanted) or len(passages) != sum(run.marked for run in wanted):
-        raise WorkError("the programs did not come to their end", mend="see ./tenon run detach")
+        raise WorkError("the programs did not complete", mend="see ./tenon run detach")
     loops: dict[Run, list[Passage]] = {}
     for run, numbers in zip(wanted, told, strict=True):
         judge(run, numbers)

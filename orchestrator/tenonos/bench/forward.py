@@ -71,7 +71,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     begun = borrowed_core.built((run.script(cpu) for run in RUNS), [PROGRAM])
     said, passages = borrowed_core.watched(begun, cpu, PATIENCE)
     if len(_TOLD.findall(said)) != len(RUNS) or len(passages) != CALLS * len(RUNS):
-        raise WorkError("the program did not come to its end", mend="see ./tenon run detach")
+        raise WorkError("the program did not complete", mend="see ./tenon run detach")
     return told([Path.of(passage) for passage in passages])
 
 

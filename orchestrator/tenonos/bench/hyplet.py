@@ -78,9 +78,9 @@ def rows(full: bool, tell: Callable[[str], None]) -> Iterator[Row]:
     said = _watched(wanted, changes, watch)
     told, ways = [*_TOLD.finditer(said)], watch.ways
     if len(told) != len(wanted) or len(ways) != sum(run.releases for run in wanted):
-        raise WorkError("the timer did not come to its end", mend="see ./tenon run hyplet")
+        raise WorkError("the timer did not complete", mend="see ./tenon run hyplet")
     if handover.OVER not in said:
-        raise WorkError("a CPU did not change hands", mend="see ./tenon run hyplet")
+        raise WorkError("a CPU handover failed", mend="see ./tenon run hyplet")
     paths = []
     for run, found in zip(wanted, told, strict=True):
         judge(run, *(int(number) for number in found.groups()))

@@ -178,9 +178,9 @@ def _lives(built: Built) -> Iterator[tuple[int, ...]]:
     result = session.run()
     said = session.transcripts[LINUX].text
     if "failed" in said or len(found) <= LIVES:
-        raise WorkError("a VM's life in Linux's hands went wrong")
+        raise WorkError("a life cycle of a VM under Linux failed")
     motor = next(vm for vm in result.vms if vm.name == MOTOR)
     (task,) = result.periodic
     if motor.exits_in_window or task.released != task.completed or not task.released:
-        raise WorkError("the neighbour on a core of its own noticed what Linux did")
+        raise WorkError("the neighbour on its own core was disturbed by Linux")
     return iter(tuple(life) for life in found[:LIVES])

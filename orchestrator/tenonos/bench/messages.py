@@ -49,7 +49,7 @@ def told(text: str) -> Row:
     """The row from Linux's output."""
     trips = _TRIPS.search(text)
     if trips is None:
-        raise WorkError("Linux and Tenon did not come to talk", mend="see ./tenon run echo")
+        raise WorkError("Linux and Tenon exchanged no messages", mend="see ./tenon run echo")
     count, *times = (int(number) for number in trips.groups())
     least, median, p99, most = (time // 2 for time in times)
     params = {"size": SIZE, "ends": LINUX}

@@ -55,7 +55,7 @@ def picture(rows: Sequence[Row]) -> str:
     if plot is None:
         plot = charts.all_delays(rows, figures())
     if plot is None:
-        raise InputError("nothing was measured that is drawn", mend="add a suite")
+        raise InputError("nothing was measured that can be plotted", mend="add a suite")
     rules = markup.STYLE.read_text().splitlines()
     variables = "\n".join(rules[: rules.index("* { box-sizing: border-box; }")])
     drawing = "\n".join(rule for rule in rules if rule.startswith("svg "))

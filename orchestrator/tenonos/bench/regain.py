@@ -171,7 +171,7 @@ def _seen(built: Built) -> Seen:
     session.run()
     said = session.transcripts[MANAGER].text if MANAGER in session.transcripts else ""
     if "manager: 0 calls failed" not in said:
-        raise WorkError("the manager did not come to its end", mend=f"see ./tenon run {SYSTEM}")
+        raise WorkError("the manager did not complete", mend=f"see ./tenon run {SYSTEM}")
     return seen
 
 

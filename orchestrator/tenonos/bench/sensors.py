@@ -85,7 +85,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     said, passages = borrowed_core.watched(built, lent_cpu, PATIENCE)
     looking = [run for run in wanted if run.looks]
     if len(passages) != SAMPLES * len(looking):
-        raise WorkError("the looks did not come to their end", mend=f"see {LINUX}'s console")
+        raise WorkError("the polls did not complete", mend=f"see {LINUX}'s console")
     yield from told([run for run in wanted if not run.looks], said)
     yield from looked(looking, passages)
 

@@ -193,7 +193,7 @@ def _policy_switch(schedule: str, name: str) -> Row:
     options = RunOptions(seconds=1, deterministic=True, plan=("visits",), count=take)
     result = Session(Target.of(build.build(system.load(name))), options, []).run()
     if result.failure is not None or not switches:
-        raise WorkError(f"{name}: {result.failure or 'nobody was switched to'}")
+        raise WorkError(f"{name}: {result.failure or 'there was no VM switch'}")
     return Setting(name, DYNAMIC).row(
         ("dispatch", "vm_switch"),
         {"schedule": schedule, "fp": False},
@@ -247,5 +247,5 @@ def _work(built: Built) -> int:
         session = Session(_target(built, disk), options, [])
         session.run()
     if not found:
-        raise WorkError("Linux did not end its work")
+        raise WorkError("Linux did not complete its work")
     return found[0].el2 + found[0].other

@@ -143,7 +143,7 @@ def _counted() -> Counted:
     session.run()
     if not counted.is_complete or len(counted.maps) != SAMPLES:
         seen = f"{len(counted.passages)} calls and {len(counted.maps)} maps were seen"
-        raise WorkError(f"the client did not come to its end: {seen}", mend="see ./tenon run vlib")
+        raise WorkError(f"the client did not complete: {seen}", mend="see ./tenon run vlib")
     return counted
 
 

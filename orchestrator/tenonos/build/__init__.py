@@ -78,7 +78,7 @@ def build(
     for warning in colours.warnings(system):
         ui.warn(warning)
     if system.board.qemu is None:
-        ui.warn(f"no image was ever run on {system.board.name}, which is metal")
+        ui.warn(f"no image was ever run on {system.board.name}, a hardware board")
     target = folder(system)
     with locks.exclusive(target):
         if pristine:
@@ -153,7 +153,7 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     content = kernel.read_bytes()
     if len(content) < 64 or content[56:60] != HEADER_MAGIC:
         raise InputError(
-            f"{shown(kernel)} is no arm64 Image",
+            f"{shown(kernel)} is not an arm64 Image",
             where=system.at(vm, "kernel"),
             mend="use an uncompressed kernel",
         )
@@ -172,9 +172,9 @@ def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
         return device_trees.own(own, vm, layout.vm(vm.name))
     except ValueError as error:
         raise InputError(
-            f'the device tree of VM "{vm.name}" is none: {error}',
+            f'the device tree of VM "{vm.name}" is invalid: {error}',
             where=system.at(vm, "device_tree"),
-            mend="give a .dtb, as dtc makes it",
+            mend="give a .dtb file made by dtc",
         ) from None
 
 

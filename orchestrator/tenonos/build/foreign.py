@@ -75,7 +75,7 @@ def _loadable(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadab
     if image.startswith(_ELF):
         if foreign.load is not None:
             raise InputError(
-                f'the image of VM "{vm.name}" is an ELF, which says itself where it lies',
+                f'the image of VM "{vm.name}" is an ELF, which has its own load addresses',
                 where=system.at(vm, "load"),
                 mend="remove it",
             )
@@ -107,7 +107,7 @@ def _elf(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadable:
     except ELFError:
         pass
     raise InputError(
-        f'"{foreign.image}" is no ELF that could run on a 64-bit Arm',
+        f'"{foreign.image}" is not an ELF for 64-bit Arm',
         where=system.at(vm, "image"),
         mend="link it for AArch64, little endian, with something to load",
     )

@@ -191,7 +191,7 @@ def _granted(system: System, native: SystemNative, app: Library) -> None:
     """Check that a native task is granted what it requires, and is written as one."""
     if app.rights is None:
         raise InputError(
-            f'application "{native.app}" is no native task',
+            f'application "{native.app}" is not a native task',
             where=system.where("native", native.index, "app"),
             mend="give it a [[vm]], or say in its Cargo.toml which rights it takes",
         )

@@ -87,7 +87,7 @@ def workers(address: str | None, jobs: int) -> Iterator[Workers]:
         from distributed import Client
     except ImportError:
         raise InputError(
-            "there is no distributed here", "--cluster", "install tenonos[cluster]"
+            "the package distributed is not installed", "--cluster", "install tenonos[cluster]"
         ) from None
     try:
         client = Client(address, timeout=10)

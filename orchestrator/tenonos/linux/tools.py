@@ -187,7 +187,7 @@ def _run(command: Sequence[str]) -> str:
         )
     except FileNotFoundError:
         raise WorkError(
-            f"no {command[0]} here", mend="./tenon doctor says what is missing"
+            f"{command[0]} is not installed", mend="./tenon doctor says what is missing"
         ) from None
     if done.returncode:
         told = done.stderr.splitlines()

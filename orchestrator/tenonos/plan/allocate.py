@@ -64,9 +64,11 @@ def _of_made(
             if (item.image, item.kind) != (guest.name, "cores") or item.rule is not None:
                 continue
             if item.unit != "cpu" and item.value != 1:
-                raise Infeasible(f"{guest.name} is made on demand, and has one core of its maker's")
+                raise Infeasible(f"{guest.name} is created on demand, on one core of its manager")
             if item.unit == "cpu" and item.value not in given[guest.made_by or ""]:
-                raise Infeasible(f"{guest.name} is made by {guest.made_by}, which has no such core")
+                raise Infeasible(
+                    f"{guest.name} is created by {guest.made_by}, which has no such core"
+                )
             if item.unit == "cpu":
                 found[guest.name] = [int(item.value or 0)]
     return found
@@ -94,7 +96,7 @@ def check_bare(guests: Sequence[Guest], items: Sequence[Item]) -> None:
         )
     for item in items:
         if item.kind == "capability" and item.image == MORTISE:
-            raise Infeasible(f"{item.value} is a hypervisor's, and there is none")
+            raise Infeasible(f"{item.value} needs a hypervisor, and there is none")
 
 
 def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
@@ -117,7 +119,7 @@ def check_company(guests: Sequence[Guest], items: Sequence[Item], board: Board) 
     wanted |= {str(item.value) for item in items if item.kind == "capability"}
     for item in items:
         if item.kind == "forbid" and item.value in wanted:
-            raise Infeasible(f"{item.value} is both wanted and forbidden")
+            raise Infeasible(f"{item.value} is both demanded and forbidden")
         if item.kind == "board" and item.value != board.name:
             raise Infeasible(f"{item.value} and {board.name} are two boards")
 
@@ -155,7 +157,7 @@ def _memory(guest: Guest, items: Sequence[Item]) -> int:
         return next(iter(blocks), max(min(bound, TENON_MEMORY), BLOCK))
     size = next(iter(blocks), 0 if most is None else bound)
     if size < LINUX_LEAST:
-        raise Infeasible(f"{guest.name} cannot do with less than {LINUX_LEAST >> 20} MiB")
+        raise Infeasible(f"{guest.name} needs {LINUX_LEAST >> 20} MiB at least")
     return size
 
 
@@ -293,5 +295,5 @@ class _Cpus:
         for guest in guests:
             while len(placed[guest.name]) < counts[guest.name]:
                 if not free:
-                    raise Infeasible("a named core leaves too few for the others")
+                    raise Infeasible("the named cores leave too few for the others")
                 placed[guest.name].append(free.pop(0))

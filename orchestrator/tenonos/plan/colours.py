@@ -34,7 +34,7 @@ def share_out(
     if not asked or not guests:
         return {}
     if board.cache is None:
-        raise Uncolourable(f"{board.name} states no cache that has colours")
+        raise Uncolourable(f"{board.name} declares no cache with colours")
     if manages(known):
         raise Uncolourable("a VM that manages others shares its memory and can have no colours")
     every = board.cache.colours
@@ -46,7 +46,7 @@ def share_out(
         if min(own.values()) > 0 and reach <= room:
             return own
     total = sum(memory.values()) >> 20
-    raise Uncolourable(f"{total} MiB for VMs find no room in parts of {every} colours")
+    raise Uncolourable(f"{total} MiB for VMs do not fit in parts of {every} colours")
 
 
 def _evenly(names: Sequence[str], count: int) -> dict[str, int]:

@@ -27,7 +27,7 @@ def given(
     for guest in guests:
         kinds = _driven(pool, images[guest.name]) if guest.kind == "tenon" else []
         if kinds and guest.made_by:
-            raise NoDevice("a VM that is made on demand has no devices", [guest.name])
+            raise NoDevice("a VM that is created on demand has no devices", [guest.name])
         for kind in kinds:
             known = [name for name, device in board.devices.items() if device.kind == kind]
             free = next((name for name in known if name not in owner), None)
@@ -58,7 +58,9 @@ def _with_cards(guests: Sequence[Guest], mortise: Image) -> str:
     """The VM with PCI devices that Mortise confines to its memory."""
     systems = [guest.name for guest in guests if guest.kind == "linux"]
     if "virt.dispatch" in mortise.capabilities:
-        raise NoDevice("cards are kept to the memory of a VM in static systems only", ["mortise"])
+        raise NoDevice(
+            "PCI devices are confined to the memory of a VM in static systems only", ["mortise"]
+        )
     if len(systems) != 1:
-        raise NoDevice("cards are kept to the memory of one Linux VM", ["mortise"])
+        raise NoDevice("PCI devices are confined to the memory of one Linux VM", ["mortise"])
     return systems[0]

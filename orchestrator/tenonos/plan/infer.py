@@ -108,13 +108,13 @@ def check_ticks(guests: Sequence[Guest], items: Sequence[Item]) -> None:
                     f"{TICKS_MOST} in a second"
                 )
         if len(said) > 1:
-            raise Infeasible(f"{guest.name} would have {len(said)} ticks")
+            raise Infeasible(f"{guest.name} would have {len(said)} different ticks")
         tick = next(iter(said), SECOND // TICKS_MOST)
         odd = [p for p in periods if p < tick or (said and not _is_whole(p, tick))]
         if wanted and odd:
             raise Infeasible(
                 f"{guest.name} has a tick of {duration_text(tick)}{'' if said else ' or more'}, "
-                f"and a period of {duration_text(min(odd))}, which is no whole number of them"
+                f"and a period of {duration_text(min(odd))}, which is not a multiple of it"
             )
 
 

@@ -74,6 +74,6 @@ def planner(name: str, asked: Model | None = None) -> Planner:
         return reader(asked or Model())
     if name == "offline":
         if asked and asked != Model():
-            raise InputError("the offline planner asks no model", "--planner", "use llm")
+            raise InputError("the offline planner uses no model", "--planner", "use llm")
         return Offline()
     raise InputError(f'unknown planner "{name}"', "--planner", f"known are {', '.join(NAMES)}")

@@ -59,8 +59,8 @@ def _in_time(task: Task, others: Sequence[Task]) -> None:
     if longest > task.deadline:
         beside = f" beside {' and '.join(other.name for other in others)}" if others else ""
         raise Infeasible(
-            f"{task.name} may take {duration_text(longest)} or more from a release to its end"
-            f"{beside}, kernel included, and has {duration_text(task.deadline)}"
+            f"{task.name} may respond {duration_text(longest)} or more after a release"
+            f"{beside}, kernel included, and its deadline is {duration_text(task.deadline)}"
         )
 
 
@@ -68,8 +68,8 @@ def _in_rhythm(task: Task, others: Sequence[Task], items: Sequence[Item]) -> Non
     bound = _least(task.name, items, "jitter")
     if bound and (late := latency(task, others)) > bound:
         raise Infeasible(
-            f"{task.name} may begin {duration_text(late)} after a release, "
-            f"and must within {duration_text(bound)}"
+            f"{task.name} may start {duration_text(late)} after a release, "
+            f"and must start within {duration_text(bound)}"
         )
 
 

@@ -83,7 +83,7 @@ def folder_for(answer: Composition) -> Path:
     """The default folder of a composition: named after it, and not one of another system."""
     folder = Path(_name(answer))
     if folder.exists() and not (folder / "explain.json").exists():
-        raise InputError(f"{folder} exists and was not composed", mend="name a folder with -o")
+        raise InputError(f"{folder} exists and is not a composition", mend="name a folder with -o")
     return folder
 
 

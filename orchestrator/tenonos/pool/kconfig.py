@@ -221,7 +221,9 @@ def assignments(text: str, name: str) -> list[Assignment]:
             found.append(Assignment(match[1], "n", where))
         elif line.strip() and not line.lstrip().startswith("#"):
             raise InputError(
-                f'"{line.strip()}" is no assignment', where=where, mend="write CONFIG_NAME=value"
+                f'"{line.strip()}" is not an assignment',
+                where=where,
+                mend="write CONFIG_NAME=value",
             )
     return found
 
@@ -231,7 +233,7 @@ def define(text: str) -> Assignment:
     match = _ASSIGNED.match(text)
     if not match:
         raise InputError(
-            f'"{text}" is no assignment', where="-D", mend="write -D CONFIG_NAME=value"
+            f'"{text}" is not an assignment', where="-D", mend="write -D CONFIG_NAME=value"
         )
     return Assignment(match[1], match[2], "-D")
 

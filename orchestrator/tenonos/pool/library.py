@@ -253,7 +253,7 @@ def _known(meta: Mapping[str, Any], manifest: Path) -> None:
             )
     if meta.get("drives") and "mmio" not in meta.get("authority", ()):
         raise InputError(
-            "what drives a device reaches its registers",
+            "a driver of a device needs access to its registers",
             where=shown(manifest),
             mend='add "mmio" to authority in [package.metadata.tenon]',
         )
@@ -336,7 +336,7 @@ class Index:
         added = read(folder)
         if added.layer not in LAYERS:
             raise InputError(
-                "a library of one's own says of which layer it is",
+                "a library outside the pool must declare its layer",
                 where=shown(added.manifest),
                 mend=f"add layer = to [package.metadata.tenon], one of {', '.join(LAYERS)}",
             )

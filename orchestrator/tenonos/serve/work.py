@@ -51,7 +51,7 @@ async def work(name: str, line: list[str], project: Project, limit: float) -> Ou
             status = await process.wait()
     except TimeoutError:
         mend = "ask for less, or start the server with a longer --limit"
-        raise WorkError(f"not done after {limit:g} s, and ended", name, mend) from None
+        raise WorkError(f"stopped after the time limit of {limit:g} s", name, mend) from None
     finally:
         with anyio.CancelScope(shield=True):
             await _end(process)

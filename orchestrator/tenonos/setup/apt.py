@@ -216,4 +216,4 @@ class PrivateApt:
         for architecture in (self.architecture, "all"):
             if (file := folder / f"{stem}_{architecture}.deb").exists():
                 return file
-        raise WorkError(f"apt fetched {package} under a name that is not its own")
+        raise WorkError(f"apt fetched {package} under an unexpected name")

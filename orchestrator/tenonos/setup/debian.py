@@ -125,7 +125,7 @@ def _fetch(
             return found.path
         if SETTINGS.offline:
             raise WorkError(
-                f"Debian's arm64 {name} is not here yet", mend="run once without --offline"
+                f"Debian's arm64 {name} is not fetched yet", mend="run once without --offline"
             )
         with ui.step(f"Fetching Debian's arm64 {name}"):
             apt = _apt()
@@ -179,7 +179,9 @@ def package(name: str, version: str | None = None, architecture: str = ARCHITECT
         if found and version in (None, found.version):
             return found.path
         if SETTINGS.offline:
-            raise WorkError(f"Debian's {name} is not here yet", mend="run once without --offline")
+            raise WorkError(
+                f"Debian's {name} is not fetched yet", mend="run once without --offline"
+            )
         with ui.step(f"Fetching Debian's {name}"):
             apt = _apt(architecture)
             version = version or apt.show(name).get("Version")

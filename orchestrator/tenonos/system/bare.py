@@ -20,7 +20,7 @@ def check(system: System) -> None:
         return
     if len(system.vms) != 1 or system.vms[0].kind != "tenon":
         raise InputError(
-            "without Mortise there is one image, of Tenon's",
+            "without Mortise there is one Tenon image",
             where=system.where("mode"),
             mend='leave one VM of kind = "tenon", or write mode = "static"',
         )
@@ -29,13 +29,13 @@ def check(system: System) -> None:
         alone = path[0] in _TABLES and (len(path) < 3 or path[2] in _KEYS)
         if not alone:
             raise InputError(
-                f"{path[2] if path[0] == 'vm' else path[0]} takes Mortise, which is not there",
+                f"{path[2] if path[0] == 'vm' else path[0]} needs Mortise, which is not here",
                 where=system.where(*path),
                 mend='remove it, or write mode = "static"',
             )
     if first.cpus != tuple(range(len(first.cpus))):
         raise InputError(
-            "without Mortise an image has the CPUs from 0 on",
+            "without Mortise the CPUs of an image start at 0",
             where=system.at(first, "cpus"),
             mend=f"write cpus = {list(range(len(first.cpus)))}",
         )

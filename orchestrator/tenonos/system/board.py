@@ -217,8 +217,8 @@ class Board:
         """The QEMU options; `InputError` for a hardware board."""
         if self.qemu is None:
             raise InputError(
-                f"{self.name} is metal, which no emulator here plays",
-                mend=f"./tenon build makes its image; boards/{self.name}/README.md is how it boots",
+                f"{self.name} is a hardware board without an emulator",
+                mend=f"./tenon build makes its image; to boot it see boards/{self.name}/README.md",
             )
         return self.qemu
 
@@ -328,9 +328,9 @@ def _check_reach(board: Board) -> None:
     for name, end in {"the RAM": board.ram_end, **ends}.items():
         if end > REACH:
             raise InputError(
-                f"{name} ends at {end:#x}, beyond the 4 GiB that the kernels map for themselves",
+                f"{name} ends at {end:#x}, beyond the 4 GiB of the kernels' own maps",
                 where=f"boards/{board.name}/board.toml",
-                mend="say of the RAM what is below, and choose registers below",
+                mend="declare only RAM and registers below that",
             )
 
 

@@ -78,7 +78,7 @@ def _check(system: System, channel: Channel) -> None:
     for key, end in (("from", channel.origin), ("to", channel.to)):
         if end not in known:
             raise InputError(
-                f'channel "{channel.name}" goes {key} "{end}", which is no VM',
+                f'channel "{channel.name}" goes {key} "{end}", which is not a VM',
                 where=system.where("channel", channel.index, key),
                 mend=f"use {', '.join(known)}",
             )

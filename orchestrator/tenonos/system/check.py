@@ -95,7 +95,7 @@ def _cpus(system: System) -> None:
             dynamic_core = system.mode == "dynamic" and system.is_shared(cpu)
             if dynamic_core and vm.interrupts != "shared":
                 raise InputError(
-                    f'VM "{vm.name}" may not have CPU {cpu} for itself, and has direct interrupts',
+                    f'VM "{vm.name}" may not own CPU {cpu}, and has direct interrupts',
                     where=where,
                     mend='write interrupts = "shared", or give it a CPU of its own',
                 )

@@ -27,7 +27,7 @@ def check(system: System) -> None:
         left = cache.colours
     if cache is None or not 2 <= left <= MOST or left & (left - 1):
         raise InputError(
-            f"{system.board.name} states no cache whose pages have colours",
+            f"{system.board.name} declares no cache with colours",
             where=system.at(coloured[0], "colours"),
             mend="add [cache] with size, ways and line to its board.toml, or remove colours",
         )

@@ -102,7 +102,7 @@ def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
     ValueError: it is not a device tree.
     """
     if int.from_bytes(blob[:4], "big") != _MAGIC or int.from_bytes(blob[4:8], "big") > len(blob):
-        raise ValueError("it does not begin as one, or not all of it is there")
+        raise ValueError("it has no valid header, or is truncated")
     initramfs = place.payloads.get("initramfs")
     if vm.cmdline is None and initramfs is None:
         return blob

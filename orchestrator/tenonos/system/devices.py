@@ -25,7 +25,7 @@ def check(system: System) -> None:
             _known(system, name, where)
             if name in kept:
                 raise InputError(
-                    f'device "{name}" is Mortise\'s, as VMs have parts of disk "{kept[name]}"',
+                    f'device "{name}" belongs to Mortise, as VMs have parts of disk "{kept[name]}"',
                     where=where,
                     mend="give the VM a part of it too, or all disks of another device",
                 )
@@ -43,7 +43,7 @@ def check(system: System) -> None:
                 _behind_iommu(system, vm, name)
         if SERIAL in vm.devices and (vm.kind == "image" or len(system.guests) > 1):
             raise InputError(
-                f'VM "{vm.name}" may not have the serial port, on which others are heard',
+                f'VM "{vm.name}" may not own the serial port, which is the console of others',
                 where=where,
                 mend="give it to a Linux or a Tenon VM that is the only one",
             )
@@ -116,7 +116,7 @@ def _attached(system: System, owner: dict[str, str]) -> None:
             raise InputError(f'device "{name}" has no bus for cards', where=where, mend="use pcie")
         if device.transports is None and device.kind != PCIE:
             raise InputError(
-                f'device "{name}" is no page of virtio transports',
+                f'device "{name}" is not a page of virtio transports',
                 where=where,
                 mend="use one, or pcie",
             )
@@ -129,14 +129,14 @@ def _attached(system: System, owner: dict[str, str]) -> None:
                 )
         elif name in {drive.device for drive in system.drives}:
             raise InputError(
-                f'device "{name}" is Mortise\'s, and what is behind it too, and of this no VM has a'
-                " part",
+                f'device "{name}" belongs to Mortise with all its disks, and no VM has'
+                " a part of it",
                 where=where,
                 mend="use another device",
             )
         elif name not in owner:
             raise InputError(
-                f'device "{name}" is no VM\'s',
+                f'device "{name}" belongs to no VM',
                 where=where,
                 mend=f'write devices = ["{name}"] for the VM that has it',
             )

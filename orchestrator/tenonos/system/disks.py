@@ -93,7 +93,7 @@ def _keys(system: System, disk: Disk) -> None:
         )
     if disk.keep and disk.file is None:
         raise InputError(
-            "what is written stays in a file, and this disk has none",
+            "persistent writes need a file, and this disk has none",
             where=system.where("disk", disk.index, "keep"),
             mend='write file = "disk.img"',
         )
@@ -101,7 +101,7 @@ def _keys(system: System, disk: Disk) -> None:
         return
     if disk.file is not None:
         raise InputError(
-            f'a disk on "{disk.on}" has the content that is there',
+            f'a disk on "{disk.on}" has existing content',
             where=system.where("disk", disk.index, "file"),
             mend=f'leave file to "{disk.on}"',
         )
@@ -109,7 +109,7 @@ def _keys(system: System, disk: Disk) -> None:
     some = disk.at is not None or disk.size is not None
     if some == (disk.partition is not None) or some != ranged:
         raise InputError(
-            f'which part of "{disk.on}" it is, is said by at and size, or by partition',
+            f'a part of "{disk.on}" is given by at and size, or by partition',
             where=system.where("disk", disk.index, "on"),
             mend='write at = "1M" and size = "8M", or partition = 1',
         )
@@ -147,7 +147,7 @@ def _of_vm(system: System, disk: Disk, name: str) -> None:
         _whole(system, disk, key, size(disk), "a disk of {} bytes is not one of whole sectors")
         if size(disk) == 0:
             raise InputError(
-                "a disk of 0 bytes is not one of whole sectors",
+                "a disk cannot have 0 bytes",
                 where=system.where("disk", disk.index, key),
                 mend=f"make it a multiple of {SECTOR}",
             )

@@ -69,11 +69,11 @@ def _template(system: System, template: Template) -> None:
         raise InputError(
             f'name of template "{vm.name}" has more than 16 characters',
             where=system.at(vm, "name"),
-            mend="a request names it in two registers; shorten it",
+            mend="a request has 16 bytes for it; shorten it",
         )
     if reserve is None:
         raise InputError(
-            f'nothing to make template "{vm.name}" from',
+            f'no reserve to create template "{vm.name}" from',
             where=system.at(vm),
             mend='add [reserve] with memory = "32M" and cpus = [2]',
         )
@@ -113,7 +113,7 @@ def _manages(system: System, vm: Vm, manages: Manages) -> None:
     reserve = system.reserve
     if reserve is None:
         raise InputError(
-            f'nothing for VM "{vm.name}" to make VMs from',
+            f'nothing for VM "{vm.name}" to create VMs from',
             where=system.at(vm, "manages"),
             mend='add [reserve] with memory = "32M" and cpus = [2]',
         )
@@ -121,13 +121,13 @@ def _manages(system: System, vm: Vm, manages: Manages) -> None:
     most = f'"{reserve.memory >> 20}M"'
     if manages.memory > reserve.memory:
         raise InputError(
-            f'VM "{vm.name}" may make VMs of more memory than the reserve has',
+            f'VM "{vm.name}" may create VMs with more memory than the reserve has',
             where=part,
             mend=f"use at most {most}",
         )
     if manages.memory < BLOCK or not manages.cpus:
         raise InputError(
-            f'VM "{vm.name}" may make VMs, and has no part of the reserve for them',
+            f'VM "{vm.name}" may create VMs, but has no part of the reserve for them',
             where=part,
             mend=f"give it memory, at most {most}, and cpus",
         )

@@ -93,7 +93,7 @@ def guest(
     places = _places(system, vm, vm.foreign, content)
     if len(places) > PAYLOADS:
         raise InputError(
-            f'VM "{vm.name}" is filled from {len(places)} pieces',
+            f'VM "{vm.name}" has {len(places)} payloads',
             where=system.at(vm, "image"),
             mend=f"at most {PAYLOADS}; link the image into fewer regions",
         )

@@ -11,16 +11,16 @@ def check(system: System) -> None:
         return
     for what, where in _asked(system):
         raise InputError(
-            f"{what}: {system.board.name} has a GICv2, with which Mortise has VMs on CPUs of their"
-            " own, with direct interrupts and nothing between them",
+            f"{what}: {system.board.name} has a GICv2, on which Mortise supports VMs with"
+            " their own CPUs and direct interrupts, without channels",
             where=where,
             mend=f"leave that out, or use {_OTHER}",
         )
     serial = [vm for vm in system.vms if vm.console == "pl011"]
     for vm in serial[1:]:
         raise InputError(
-            f'VM "{vm.name}" has a serial port, and "{serial[0].name}" has the interrupt of it, of'
-            f" which {system.board.name} has one",
+            f'VM "{vm.name}" has a serial port, and "{serial[0].name}" has its interrupt, and'
+            f" {system.board.name} has only one",
             where=system.at(vm),
             mend=f"use Tenon without input, or {_OTHER}",
         )

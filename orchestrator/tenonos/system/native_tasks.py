@@ -23,7 +23,9 @@ def check(system: System) -> None:
         where = system.where("native", native.index, "name")
         if native.name in names:
             raise InputError(
-                f'"{native.name}" is somebody\'s already', where=where, mend="rename it"
+                f'"{native.name}" is already the name of a VM or task',
+                where=where,
+                mend="rename it",
             )
         names.add(native.name)
         where = system.where("native", native.index, "cpus")

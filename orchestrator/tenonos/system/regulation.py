@@ -17,7 +17,7 @@ def check(system: System) -> None:
     cpus = range(system.board.cpus)
     if system.mode == "static" or not any(system.is_shared(cpu) for cpu in cpus):
         raise InputError(
-            "regulation holds back the background of cores that VMs share, and there is none",
+            "regulation throttles the background of shared cores, and no core is shared",
             where=system.where("regulation"),
             mend="remove it, or let VMs share a CPU of a dynamic system",
         )

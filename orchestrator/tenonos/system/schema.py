@@ -186,9 +186,7 @@ class NetworkSpec(_Spec):
 
 def _model_of_card(value: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9-]*(,[a-z][a-z0-9_-]*=[A-Za-z0-9_.-]+)*", value):
-        raise ValueError(
-            f'"{value}" is no device of QEMU\'s; write one, and ",NAME=VALUE" behind it'
-        )
+        raise ValueError(f'"{value}" is not a device of QEMU; write one, followed by ",NAME=VALUE"')
     return value
 
 

@@ -95,9 +95,9 @@ def _core(system: System, cpu: int) -> None:
     if total > 1:
         parts = ", ".join(f'"{vm.name}" {float(100 * _part(vm)):.4g} %' for vm in promised)
         raise InputError(
-            f"VMs on CPU {cpu} are promised {float(100 * total):.4g} % of it: {parts}",
+            f"VMs on CPU {cpu} reserve {float(100 * total):.4g} % of it: {parts}",
             where=system.at(promised[-1], "budget"),
-            mend="promise 100 % at most",
+            mend="reserve 100 % at most",
         )
     makers = [vm for vm in system.vms if vm.manages and vm.manages.files]
     for vm in promised:
@@ -105,8 +105,8 @@ def _core(system: System, cpu: int) -> None:
             assert maker.manages is not None
             if cpu in maker.manages.cpus and maker.manages.priority >= vm.share.priority:
                 raise InputError(
-                    f'"{vm.name}" cannot be promised its budget on CPU {cpu}: VMs that '
-                    f'"{maker.name}" makes may be as urgent or more',
+                    f'"{vm.name}" cannot be guaranteed its budget on CPU {cpu}: VMs that '
+                    f'"{maker.name}" creates may have an equal or higher priority',
                     where=system.at(maker, "manages", "priority"),
                     mend=f"at most {vm.share.priority - 1}",
                 )
@@ -123,8 +123,8 @@ def _core(system: System, cpu: int) -> None:
         greedy = next((each for each in rivals if not each.share.budget), None)
         if greedy is not None:
             raise InputError(
-                f'"{vm.name}" cannot be promised its budget on CPU {cpu}: '
-                f'"{greedy.name}" is as urgent or more and has none',
+                f'"{vm.name}" cannot be guaranteed its budget on CPU {cpu}: '
+                f'"{greedy.name}" has an equal or higher priority and no budget',
                 where=system.at(vm, "budget"),
                 mend=f'give "{greedy.name}" a budget, or "{vm.name}" a priority above '
                 f"{greedy.share.priority}",
@@ -134,8 +134,8 @@ def _core(system: System, cpu: int) -> None:
         if not fits:
             names = ", ".join(f'"{each.name}"' for each in rivals)
             raise InputError(
-                f'"{vm.name}" may miss its budget on CPU {cpu}: {names} can take theirs twice '
-                "in a row within its period",
+                f'"{vm.name}" may miss its budget on CPU {cpu}: {names} can use theirs back to '
+                "back within its period",
                 where=system.at(vm, "budget"),
                 mend="make its period longer, a budget smaller, or its priority higher",
             )

@@ -64,7 +64,7 @@ def _ends(system: System, vlib: Vlib) -> None:
         if vm is None or vm.kind != kind:
             fitting = [other.name for other in system.vms if other.kind == kind]
             raise InputError(
-                f'{key} of vLib "{vlib.name}" is "{name}", which is no {kind.capitalize()} VM',
+                f'{key} of vLib "{vlib.name}" is "{name}", which is not a {kind.capitalize()} VM',
                 where=where,
                 mend=f"use {' or '.join(fitting)}" if fitting else f"add a {kind} VM",
             )
@@ -73,20 +73,20 @@ def _ends(system: System, vlib: Vlib) -> None:
         raise InputError(
             f'master of vLib "{vlib.name}" has {len(master.cpus)} CPUs',
             where=system.where("vlib", vlib.index, "master"),
-            mend="its calls run on the budget of threads of one CPU; give it one",
+            mend="its calls use the budget of threads of one CPU; give it one",
         )
     if server.detach:
         raise InputError(
             f'server of vLib "{vlib.name}" is "{server.name}", which lends CPUs to programs',
             where=system.where("vlib", vlib.index, "server"),
-            mend="it stands still as a whole, and what it lends would not; use another VM",
+            mend="it is descheduled as a whole, but lent CPUs are not; use another VM",
         )
     if len(served_by(system, server)) > 1:
         first = served_by(system, server)[0]
         raise InputError(
             f'VM "{server.name}" serves vLib "{first.name}" already',
             where=system.where("vlib", served_by(system, server)[1].index, "server"),
-            mend="it is held while that one is not called; use another VM",
+            mend="it is descheduled between calls of that one; use another VM",
         )
     if vlib.virtual_time and any(system.is_shared(cpu) for cpu in server.cpus):
         raise InputError(

@@ -17,9 +17,7 @@ FORMATS = ".json for Perfetto, or .ctf for a folder in the Common Trace Format"
 def check(file: Path) -> Path:
     """The file, if its name has a known format and its folder exists."""
     if file.suffix not in (".json", ".ctf"):
-        raise InputError(
-            f"no format of traces is called {file.name}", "--trace", f"write {FORMATS}"
-        )
+        raise InputError(f"{file.name} has no known trace format", "--trace", f"write {FORMATS}")
     outputs.check(file, "--trace")
     return file
 

@@ -1,4 +1,4 @@
-"""The call graph: what a function calls, with how much of its stack in use."""
+"""The call graph: calls of a function, with its stack in use at each."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ def test_what_only_panics_is_known():
         rust_begin_unwind=[("b", "rust_begin_unwind")],
         _RNv4core9panicking=[push(16), ("bl", "rust_begin_unwind")],
         cold=[push(16), ("bl", "_RNv4core9panicking")],
-        # An endless loop that may panic is a program, and so is what may return.
+        # An endless loop that may panic is a program, and so is a function that may return.
         server=[NOP, ("bl", "maybe"), ("loop", 2), ("bl", "cold")],
         maybe=[("b.eq", 2), ("bl", "cold"), RET],
-        # So is what ends a thread, though it may panic on the way.
+        # So is a function that ends a thread, although it may panic before.
         exit=[("b.eq", 2), ("bl", "cold"), ("bl", "rest")],
         rest=[NOP, ("b", "rest")],
     )

@@ -1,4 +1,4 @@
-"""Response times, held against a simulation event by event and against sets known by hand."""
+"""Response times, compared with an event simulation and with known task sets."""
 
 import sys
 from fractions import Fraction
@@ -20,7 +20,7 @@ TOP = 1_000
 
 @st.composite
 def task_sets(draw):
-    """Up to four tasks that a core has time for, with all that the analysis knows of."""
+    """Up to four schedulable tasks, with all parameters of the analysis."""
     made = []
     for index in range(draw(st.integers(1, 4))):
         period = draw(st.sampled_from([4, 5, 6, 8, 10, 12, 15, 20]))
@@ -41,7 +41,7 @@ def task_sets(draw):
 
 
 def releases(task, first, delays, until):
-    """Instants from `first` on, one each period, and when each release comes of it."""
+    """Release instants from `first` on, one per period, with the jittered release times."""
     found, arrival, number = [], first, 0
     while arrival < until:
         delay = delays[number % len(delays)]
@@ -51,7 +51,7 @@ def releases(task, first, delays, until):
 
 
 def ends(tasks, released, blocking, until):
-    """When the jobs of each task end: its interrupts before all tasks, what blocks before them."""
+    """Completion times of the jobs of each task: interrupts first, then blocking, then tasks."""
     vms = [Vm("masked", TOP + 1, [(0, blocking)])] if blocking else []
     for task in tasks:
         come = [each for _, each in released[task.name]]
@@ -96,14 +96,14 @@ def test_no_schedule_is_worse_than_the_analysis(tasks, data):
 @settings(max_examples=80, deadline=None)
 @given(task_sets())
 def test_the_worst_of_the_analysis_happens(tasks):
-    # Among equals the simulator serves who came first; here each has a priority of its own.
+    # Among equal priorities the simulator is FIFO; here all priorities differ.
     tasks = [
         Task(**{**vars(task), "priority": 2 * task.priority * 10 + index})
         for index, task in enumerate(tasks)
     ]
     until = 4 * lcm(*(task.period for task in tasks)) + 400
     assume(until <= 1_500)
-    # All come at once, as late as they may, and none of them is late from then on.
+    # All are released at once with the most jitter, and without jitter from then on.
     released = {}
     for task in tasks:
         instants = range(-task.jitter, until, task.period)

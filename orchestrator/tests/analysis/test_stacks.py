@@ -1,4 +1,4 @@
-"""What a thread's stack needs: the deepest way, and what is not known of it."""
+"""Stack bounds of threads: the deepest path, and unknown parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An image whose handlers may wait is refused, and no other."""
+"""An image with handlers that may block is refused, and no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Linux VM's initramfs is made of, by what its system says."""
+"""Content of a Linux VM's initramfs, by the keys of its system."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from tenonos.setup.initramfs import FILE, PROGRAM, Entry
 
 @pytest.fixture
 def built(monkeypatch, tmp_path):
-    """Stand-ins for what Debian has and what the compiler makes."""
+    """Stand-ins for Debian's packages and for the compiler."""
     monkeypatch.setattr(debian.paths, "CACHE", tmp_path)
     (tmp_path / "busybox").write_bytes(b"busybox")
     monkeypatch.setattr(debian, "busybox", lambda: tmp_path / "busybox")

@@ -1,4 +1,4 @@
-"""What code on a lent core may not hold, against binutils' own decoder."""
+"""Forbidden instructions on a lent core, compared with binutils' decoder."""
 
 import ctypes
 import random
@@ -30,7 +30,7 @@ HARMLESS = {
     *("pacia1716", "pacib1716", "autia1716", "autib1716", "paciaz", "paciasp", "pacibz"),
     *("pacibsp", "autiaz", "autiasp", "autibz", "autibsp", "xpaclri", "brk", "clearbhb"),
 }
-"""What system instructions and exceptions a hyplet may have beside moves and maintenance."""
+"""System instructions and exceptions allowed in a hyplet besides moves and maintenance."""
 UNKNOWN = re.compile(r"\.inst|udf|undefined")
 
 
@@ -119,7 +119,7 @@ def test_exceptions_and_returns_are_judged_as_their_names_say(c, tmp_path):
 
 @peer
 def test_no_other_word_is_refused(c, tmp_path):
-    """What is between: no ordinary instruction, and no constant that is none, is in the way."""
+    """Ordinary instructions and constants that are no instructions are accepted."""
     chance = random.Random(7)
     compare(c, tmp_path, [chance.getrandbits(32) for _ in range(100_000)])
 

@@ -1,4 +1,4 @@
-"""The module's end of a channel's queue, against a model, against itself and against a liar."""
+"""The module's end of a channel's queue, with a model, with itself and with a hostile peer."""
 
 import ctypes
 import errno
@@ -50,7 +50,7 @@ class Ends:
             )
 
     def begin(self, end):
-        """As Mortise does when a VM begins or ends."""
+        """Reset an end, as Mortise does when a VM starts or ends."""
         self.status[end] += 1
 
     def slot(self, end):

@@ -1,4 +1,4 @@
-"""Chromium as a person has it: real keys and a screen of any size, by its driver's protocol."""
+"""Chromium with key events and a screen of any size, through the DevTools protocol."""
 
 import fcntl
 import json
@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 
 LIMIT = 100
-"""Seconds after which it hangs."""
+"""Time limit in seconds."""
 CODES = {"Tab": 9, "Enter": 13, "PageDown": 34, "ArrowUp": 38, "ArrowDown": 40}
 SHIFT = 8
 FIRST_FREE = 10

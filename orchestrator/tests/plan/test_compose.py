@@ -34,7 +34,7 @@ def folder(composed, tmp_path_factory):
 
 
 def test_it_is_chosen_and_solved_in_time():
-    """Nothing of the pool is read before; in seconds of a processor, whoever else wants it."""
+    """The pool is loaded within the measurement, in seconds of processor time."""
     pool, began = Pool(), time.process_time()
     assert compose(DEMO, pool=pool).accepted
     assert time.process_time() - began < 2
@@ -177,12 +177,12 @@ def test_a_demand_has_an_origin():
         (["x" * 1_000_000], "objective: 1000000 characters; say it in 2000"),
         (
             ["a control loop and no control loop"],
-            "“control loop” cannot be met: control.loop is both wanted and forbidden",
+            "“control loop” cannot be met: control.loop is both demanded and forbidden",
         ),
-        (["Linux, no Linux"], "“Linux” cannot be met: guest.linux is both wanted and forbidden"),
+        (["Linux, no Linux"], "“Linux” cannot be met: guest.linux is both demanded and forbidden"),
         (["loop " * 1000], "objective: 5000 characters; say it in 2000"),
-        ([DEMO, "--planner", "llm"], "--model: which model?; name one that the endpoint has"),
-        ([DEMO, "--model", "gpt"], "--planner: the offline planner asks no model; use llm"),
+        ([DEMO, "--planner", "llm"], "--model: which model?; name a model of the endpoint"),
+        ([DEMO, "--model", "gpt"], "--planner: the offline planner uses no model; use llm"),
         ([DEMO, "--planner", "oracle"], 'unknown planner "oracle"'),
     ],
 )
@@ -207,9 +207,7 @@ def test_a_refusal_is_one_line_and_status_2(capsys, arguments, line):
 def test_a_core_that_something_is_not_to_have_is_not_given_to_it(composed, objective):
     with pytest.raises(InputError) as refusal:
         composed(objective)
-    assert "is a core that something is not to have; name the cores that it has" in str(
-        refusal.value
-    )
+    assert "excludes a core; name the cores to use" in str(refusal.value)
 
 
 def test_with_json_a_refusal_is_printed_too(capsys):
@@ -234,7 +232,7 @@ def test_a_folder_not_composed_is_not_overwritten(capsys, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "motor").mkdir()
     assert cli.run(["compose", "a 1 kHz control loop"]) == 2
-    assert "exists and was not composed" in capsys.readouterr().err
+    assert "exists and is not a composition" in capsys.readouterr().err
     assert list((tmp_path / "motor").iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""Devices of the board: given to the VM whose image has a driver for them, and to no other."""
+"""Devices of the board: given to the VM with a driver for them, and to no other."""
 
 import re
 from dataclasses import replace
@@ -14,7 +14,7 @@ from tenonos.pool import library
 from tenonos.system import board
 from tenonos.system.schema import parse
 
-ONE_LINUX = "cards are kept to the memory of one Linux VM"
+ONE_LINUX = "PCI devices are confined to the memory of one Linux VM"
 DIMMER = "dim a lamp by PWM at 1 kHz on a GPIO pin"
 
 
@@ -61,7 +61,7 @@ def test_without_mortise_an_image_has_what_it_drives(pool, tmp_path):
         (
             "a dimmer beside Linux that is created from Linux on demand",
             "dimmer",
-            "a VM that is made on demand has no devices",
+            "a VM that is created on demand has no devices",
         ),
         ("a 1 kHz control loop with an IOMMU", "IOMMU", ONE_LINUX),
         ("two Linux and DMA protection", "DMA protection", ONE_LINUX),

@@ -1,4 +1,4 @@
-"""The search: the same front whoever works at it, and nothing judged twice."""
+"""The search: the same front with any workers, and no alternative evaluated twice."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from tenonos.explore.space import Deviation, Space, shortened
 
 
 class Pretended:
-    """Workers who know the answer, and are ready in an order of their own."""
+    """Simulated workers that know the answer, and complete in any order."""
 
     def __init__(self, seed=0, dies_after=None):
         self.order = random.Random(seed)

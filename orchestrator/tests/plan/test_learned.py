@@ -1,4 +1,4 @@
-"""What building and booting showed: used by the next composition, undone by the next search."""
+"""Learned dependencies: used by the next composition, disproved by the next search."""
 
 from contextlib import contextmanager
 
@@ -31,7 +31,7 @@ def file(tmp_path, monkeypatch):
 
 @pytest.fixture
 def explored(tmp_path, monkeypatch, file):
-    """A search by workers who know the answer; what is known afterwards."""
+    """A search with simulated workers; the dependencies known afterwards."""
 
     @contextmanager
     def workers(address, jobs):

@@ -196,7 +196,7 @@ def wire(data):
     return lambda handler: handler.wfile.write(data)
 
 
-NO_CHAT = "its answer is no chat completion"
+NO_CHAT = "its answer is not a chat completion"
 WHOLE = chat(GOOD)[1]
 ELSEWHERE = "http://127.0.0.1:1/steal\r\n"
 

@@ -80,7 +80,7 @@ def test_a_bound_on_jitter_binds(board):
     least = own.masked + own.wake
     demands = {"period": MS, "wcet": 1000}
     schedule.check(GUESTS, items(a={**demands, "jitter": least}), APART, board)
-    with pytest.raises(Infeasible, match=f"may begin {least}ns after a release"):
+    with pytest.raises(Infeasible, match=f"may start {least}ns after a release"):
         schedule.check(GUESTS, items(a={**demands, "jitter": least - 1}), APART, board)
 
 

@@ -1,4 +1,4 @@
-"""What a person sees of a run: summary, live screen and picture."""
+"""Output of a run: summary, live screen and picture."""
 
 import io
 import shlex

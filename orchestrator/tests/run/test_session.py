@@ -1,4 +1,4 @@
-"""A whole run around a stand-in for QEMU: what is decided when, and what the result says."""
+"""A complete run with a stand-in for QEMU: decisions and results."""
 
 import json
 import os
@@ -177,7 +177,7 @@ def test_a_run_does_not_wait_for_the_host(scenario):
 
 
 def test_what_is_still_to_be_counted_is_waited_for(scenario, monkeypatch):
-    # All VMs have ended and the console is silent: who counts is behind, as it takes longer.
+    # All VMs have ended and the console is silent, but the plugin's records are late.
     monkeypatch.setattr("tenonos.run.plugin.build", lambda: "plugin.so")
     visits = []
     scenario("off counted", plan=("visits",), count=visits.append).run()

@@ -1,4 +1,4 @@
-"""Mortise's events: virtual CPUs, exits, and what is said of them."""
+"""Mortise's events: vCPUs, exits, and their texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MOTOR, LINUX, IDLE = 0x100, 0x201, 1
 
 
 def switched():
-    """Linux runs until the motor's timer is due; the motor runs and waits; then nobody does."""
+    """Linux runs until the motor's timer expires; the motor runs and waits; then the core is
+    idle."""
     ring = Ring()
     for subject, name in ((MOTOR, "motor"), (LINUX, "linux 1"), (IDLE, "idle 0")):
         ring.name(subject, name)

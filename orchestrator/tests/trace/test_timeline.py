@@ -1,4 +1,4 @@
-"""Timelines: what a person sees of the events."""
+"""Timelines of events."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_an_image_for_metal_is_built_and_said_to_be_untried(tenon, tmp_path, boa
     (tmp_path / "system.toml").write_text(SYSTEM.format(board=board))
     built = tenon("build", tmp_path, "--json", json_file=False)
     assert_well(built)
-    assert f"warning: no image was ever run on {board}, which is metal" in built.stderr
+    assert f"warning: no image was ever run on {board}, a hardware board" in built.stderr
     said = json.loads(built.stdout)
     with open(said["elves"]["mortise"], "rb") as elf:
         header = elf.read(64)
@@ -36,4 +36,4 @@ def test_an_image_for_metal_is_built_and_said_to_be_untried(tenon, tmp_path, boa
         assert image.read(60)[56:] == b"ARM\x64"
     refused = tenon("run", tmp_path, "--headless")
     assert refused.status == 2
-    assert f"{board} is metal, which no emulator here plays" in refused.stderr
+    assert f"{board} is a hardware board without an emulator" in refused.stderr

@@ -87,9 +87,9 @@ def _check_given(text: str, start: int, end: int) -> None:
     left = _LEFT.search(text, 0, start) and _FREE.match(text, end)
     if left or _KEPT_FROM.search(text, 0, start):
         raise InputError(
-            f"“{text[start:end]}” is a core that something is not to have",
+            f"“{text[start:end]}” excludes a core",
             "objective",
-            "name the cores that it has",
+            "name the cores to use",
         )
 
 

@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 
 UNREADABLE = re.compile(r"[\ud800-\udfff]")
-"""What Python makes of bytes that are no UTF-8."""
+"""Surrogates for bytes that are not UTF-8."""
 ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -27,29 +27,29 @@ NUMBERS |= {word: 10 * value for value, word in enumerate(TENS, start=2)}
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
 GROUPS = {"pair": 2, "couple": 2, "trio": 3, "quartet": 4}
 LARGEST = 1e15
-"""Beyond it a number is a slip of the keyboard."""
+"""Limit of numbers; a larger one is a typing error."""
 _AMERICAN = re.compile(r"(\w{3})iz(?=e|ing|ation)")
 _BRITISH = re.compile(r"(\w{3})our(?=s?$|ed$|ing$)")
-"""Endings that are spelled in two ways; a word ends up with one."""
+"""Alternative spellings of endings, mapped to one."""
 FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "thousandth": 0.001}
 _TH = """third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
     fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split()
 _TIETH = "thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split()
 ORDINALS = {word: 1 / value for value, word in enumerate(_TH, start=3)}
 ORDINALS |= {word: 0.1 / value for value, word in enumerate(_TIETH, start=3)}
-"""Fractions that count as well: they are parts only of something."""
+"""Fractions that are numbers only before `of`."""
 PARTS = {"halves": 0.5, "quarters": 0.25, "tenths": 0.1, "hundredths": 0.01, "thousandths": 0.001}
 PARTS |= {"thirds": 1 / 3, "fifths": 0.2, "eighths": 0.125}
 SHORT = {"w/": "with", "w/o": "without"}
-"""What notes have for words."""
+"""Abbreviations in notes."""
 MANY = frozenset("several multiple many few various numerous".split())
-"""Words for more than one, and not how many."""
+"""Words for an unspecified plural."""
 STOP = frozenset(
     """a an the of for from to in on at by with and or that this these those which is are be as it
     its their his her our my your own into than then so such any some each every all both other
     else per via over through using used uses use run runs running""".split()
 )
-"""Words that say nothing about what a text is for."""
+"""Stop words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
-    """The number that begins at a token, and the index after it.
+    """The number that starts at a token, and the index after it.
 
     Digits (`1,000`, `2.5`, `1/2`), words (`four`, `twenty-five`, `a thousand`, `one and a half`)
     and fractions (`half a`, `a quarter of a`).
@@ -106,7 +106,7 @@ def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
 
 
 def _is_group(words: Sequence[Token], at: int) -> bool:
-    """Whether a number goes on after a blank: `100 000`."""
+    """Whether a number continues after a blank: `100 000`."""
     if not _is_number(words, at + 1):
         return False
     one, other = words[at], words[at + 1]
@@ -125,7 +125,7 @@ def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
 
 
 def _of_a(words: Sequence[Token], index: int) -> int:
-    """Past the `of a` behind a fraction."""
+    """The index after the `of a` of a fraction."""
     if _word(words, index) == "of":
         index += 1
     return index + 1 if _word(words, index) in ("a", "an") else index
@@ -183,7 +183,7 @@ def _continues(words: Sequence[Token], at: int, value: int) -> bool:
 
 
 def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]:
-    """Words one by one, but those that hyphens join together: `anti-lock` is no lock."""
+    """Single words, with hyphenated ones joined: `anti-lock` is no lock."""
     found: list[list[int]] = []
     for index in indices:
         sign = words[index - 1]
@@ -206,14 +206,14 @@ def _is_number(words: Sequence[Token], at: int) -> bool:
 
 
 def words_of(text: str) -> list[str]:
-    """The stemmed words of a text, without those that say nothing."""
+    """The stemmed words of a text, without stop words."""
     found = (stem(word) for word in re.findall(r"[^\W_]+", text.lower()))
     return [word for word in found if word not in STOP]
 
 
 @cache
 def stem(word: str) -> str:
-    """A word without its commonest English endings: enough to match plural and verb forms."""
+    """A word without common English endings, to match plural and verb forms."""
     word = word.lower()
     if len(word) <= 3 or not word.isascii():
         return word

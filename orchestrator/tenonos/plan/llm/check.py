@@ -101,7 +101,7 @@ class Checker:
             try:
                 span = self._span("vm", vm.words)
                 if vm.name in self.handles:
-                    raise Refused(f"two VMs have the handle “{shown(vm.name)}”")
+                    raise Refused(f"two VMs have the name “{shown(vm.name)}”")
                 self._guest(vm.name, vm.kind, linuxes > 1, span)
             except Refused as refused:
                 self._complain(refused, vm.words)
@@ -143,7 +143,7 @@ class Checker:
             return
         number = self.words.value(claim.kind, span)
         if number is None and (claim.kind != "jitter" or self.words.has_number(span)):
-            raise Refused(f"our grammar reads no single, whole {claim.kind} there")
+            raise Refused(f"our grammar finds no single, complete {claim.kind} there")
         rule = "at-most" if claim.at_most and claim.kind in ("ram", "image") else None
         owner = guest.name if guest and claim.kind != "vms" else None
         self._add(_kind(claim), number, owner, span, rule, CPU if claim.kind == "core" else None)
@@ -157,7 +157,7 @@ class Checker:
             raise Refused(f"a {claim.kind} is that of one VM: name it")
         timing = claim.kind in OF_ONE[:-2] or claim.kind == "capability"
         if timing and guest and guest.kind == "linux":
-            raise Refused(f"a {claim.kind} cannot be had of a Linux VM")
+            raise Refused(f"a {claim.kind} does not apply to a Linux VM")
         return guest
 
     def _name(self, claim: Claim, span: Span) -> str | None:
@@ -172,7 +172,7 @@ class Checker:
         if entry is None or entry.kind == "board":
             raise Refused(f"“{shown(name)}” is not in the vocabulary")
         if claim.kind == "capability" and name.startswith(GUEST):
-            raise Refused("a guest system is asked for in vms")
+            raise Refused("a guest system belongs in vms")
         if claim.kind == "capability" and not entry.available:
             self.found.missing.append((span, name))
             return None
@@ -210,7 +210,7 @@ class Checker:
         """The place of words: of several, the first without a claim of the same kind."""
         places = self.words.places(words)
         if not places:
-            raise Refused("it is not in the objective to the letter, in whole words")
+            raise Refused("it is not in the objective verbatim, in whole words")
         taken = self._taken.setdefault(kind, set())
         live = [p for p in places if not any(_overlap(p, idle) for idle, _ in self.words.idle)]
         if not live and kind not in ("missing", "ignored"):

@@ -21,14 +21,14 @@ class Embeddings(Endpoint):
         """A vector for each text, all of one length."""
         found = [vector for batch in _batches(texts) for vector in self._asked(batch)]
         if len({len(vector) for vector in found}) > 1:
-            raise self._error("its vectors are not all as long", f"check {URL}")
+            raise self._error("its vectors differ in length", f"check {URL}")
         return found
 
     def _asked(self, texts: Sequence[str]) -> list[list[float]]:
         question = {"model": self.model, "input": list(texts)}
         found = _read(self._answered(lambda: self._post(question)), len(texts))
         if found is None:
-            raise self._error("its answer is no list of embeddings", f"check {URL}")
+            raise self._error("its answer is not a list of embeddings", f"check {URL}")
         return found
 
 

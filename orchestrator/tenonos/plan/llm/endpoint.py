@@ -57,7 +57,7 @@ class Endpoint:
         self.url = _url(os.environ, self.place)
         self.key = os.environ.get(KEY, "").strip()
         if not self.key.isascii() or not self.key.isprintable():
-            raise InputError("it has characters that no key has", KEY)
+            raise InputError("it has invalid characters", KEY)
         self.plain = False
         """Whether the server supports only the basic protocol."""
 
@@ -112,7 +112,7 @@ class Endpoint:
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             content = usage = None
         if not isinstance(content, str):
-            raise self._error("its answer is no chat completion", f"check {URL}")
+            raise self._error("its answer is not a chat completion", f"check {URL}")
         spent = usage.get("completion_tokens") if isinstance(usage, dict) else None
         # Without a count, one token is assumed for every four characters.
         self.left -= spent if isinstance(spent, int) and spent > 0 else len(content) // 4 + 1
@@ -186,7 +186,7 @@ def _url(environment: Mapping[str, str], place: str) -> str:
     """The address of the service, from the environment."""
     base = environment.get(URL, "").strip().rstrip("/")
     if not base:
-        raise InputError("it is not set", URL, "set it, as to http://localhost:8000/v1")
+        raise InputError("it is not set", URL, "set it, for example to http://localhost:8000/v1")
     try:
         parts = urlsplit(base)
         _ = parts.port
@@ -194,5 +194,5 @@ def _url(environment: Mapping[str, str], place: str) -> str:
     except ValueError:
         good = False
     if not good or not base.isascii() or not base.isprintable() or " " in base:
-        raise InputError("it is no address of HTTP", URL, "as http://localhost:8000/v1")
+        raise InputError("it is not an HTTP address", URL, "as http://localhost:8000/v1")
     return f"{base}{place}"

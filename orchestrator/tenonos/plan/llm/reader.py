@@ -69,9 +69,9 @@ def reader(asked: Model) -> Llm:
             raise InputError("a replay has nothing to record", "--record", "leave it out")
         return Llm(Player(asked.replay))
     if SETTINGS.offline:
-        raise InputError("a model is asked over a network", "--offline", "use --replay FILE")
+        raise InputError("a model needs the network", "--offline", "use --replay FILE")
     if not asked.name:
-        raise InputError("which model?", "--model", "name one that the endpoint has")
+        raise InputError("which model?", "--model", "name a model of the endpoint")
     from tenonos.plan.llm.endpoint import Endpoint
 
     source = Endpoint(asked.name, asked.seconds, asked.tokens)

@@ -249,13 +249,13 @@ def _fields(entry: Entry) -> dict[str, float]:
 
 
 def _spells(text: str, wanted: Sequence[str]) -> bool:
-    """Whether a help text has a phrase of several words as it stands: it is a name there too."""
+    """Whether a help text contains a phrase of several words verbatim, as a name."""
     said = [word for word in wanted if word not in STOP]
     return len(said) > 1 and f" {' '.join(said)} " in text
 
 
 def _grams(word: str) -> frozenset[str]:
-    """The runs of one to three characters of a word, its ends marked."""
+    """The n-grams of one to three characters of a word, with marked ends."""
     bounded = f" {word} "
     return frozenset(bounded[i : i + n] for n in (1, 2, 3) for i in range(len(bounded) - n + 1))
 
@@ -265,14 +265,14 @@ def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def _titles(entry: Entry) -> list[frozenset[str]]:
-    """The words of each name an entry goes by; a crate's own is a common word too often (`map`)."""
+    """The words of each name of an entry, without that of a crate, often a common word (`map`)."""
     own = [] if entry.kind == "library" else [entry.name.rpartition("/")[2]]
     names = (entry.name, *own, entry.prompt, *entry.keywords)
     return [frozenset(words) for name in names if (words := words_of(name))]
 
 
 def _names(entry: Entry) -> frozenset[str]:
-    """The single words by which alone an entry is meant, whatever stands beside them."""
+    """The single words that mean an entry in any context."""
     words = (words_of(name) for name in entry.keywords if entry.by_itself)
     return frozenset(own[0] for own in words if len(own) == 1)
 
@@ -283,14 +283,14 @@ def _likeness(said: frozenset[str], title: frozenset[str]) -> float:
 
 
 def _clear(hit: Hit) -> tuple[float, float, bool, int]:
-    """What orders hits before their rank does: of equals, the capability is what was meant."""
+    """The sort key of hits before their rank: of equals, a capability first."""
     entry = hit.entry
     part = ("capability", "app", "board", "library").index(entry.kind)
     return (-round(hit.evidence, 1), -hit.exactness, not entry.available, part)
 
 
 def _bag(fields: dict[str, float]) -> list[str]:
-    """The words of an entry for BM25: those of its title count twice."""
+    """The words of an entry for BM25, those of its title twice."""
     return [word for word, weight in fields.items() for _ in range(2 if weight == TITLE else 1)]
 
 

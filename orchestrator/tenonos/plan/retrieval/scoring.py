@@ -1,8 +1,8 @@
-"""Path scoring: what a phrase leads to through the Lib-Graph (paper section 4.5).
+"""Path scoring in the Lib-Graph, from a phrase to symbols (paper section 4.5).
 
-A path begins where the phrase is like a text, and follows relations to a symbol. Its score is that
-likeness, times a weight for each relation, times how much the symbol at its end matters by itself.
-What scores below a threshold is no candidate.
+A path starts at a text similar to the phrase, and follows relations to a symbol. Its score is the
+similarity, times a weight for each relation, times the importance of the symbol at its end. Symbols
+below a threshold are no candidates.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ WEIGHTS = {
     "requires": 0.5,
     "depends_on": 0.5,
 }
-"""How much of what is said of one end of a relation is said of the other.
+"""Weights of relations: how far a statement about one end applies to the other.
 
-A help text is about its symbol; who provides a capability does what it says; an option is about
-what it is an option of. What a library selects it stands on, and need not be about.
+A help text is about its symbol; a provider implements its capability; an option is about its
+library. A selected library is only a dependency.
 """
 Edge = tuple[str, str, str]
-"""Source, relation and target, as the graph has them."""
+"""Source, relation and target, as in the graph."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """The best way from a phrase to a symbol."""
+    """The best path from a phrase to a symbol."""
 
     score: float
     edges: tuple[Edge, ...] = ()
 
 
 def scored(seeds: Mapping[str, float], edges: Iterable[Edge], threshold: float) -> dict[str, Path]:
-    """The best path to each node that one leads to with the least score or more.
+    """The best path to each node with a score above the threshold.
 
-    Relations are followed in both ways: words about an option mean its library, and those about a
-    capability mean who provides it.
+    Relations are followed in both directions: words about an option mean its library, and words
+    about a capability mean its provider.
     """
     beside: dict[str, list[tuple[str, float, Edge]]] = {}
     users: dict[str, int] = {}
@@ -70,5 +70,5 @@ def scored(seeds: Mapping[str, float], edges: Iterable[Edge], threshold: float) 
 
 
 def importance(users: int) -> float:
-    """How much a symbol matters by itself: what many others stand on is what few phrases mean."""
+    """The importance of a symbol: phrases rarely mean one that many others depend on."""
     return 1 / (1 + math.log10(1 + users) / 4)

@@ -1,4 +1,4 @@
-"""Objectives whose words belong to others than those next to them: doers, counts, places."""
+"""Objectives with non-adjacent attachment: agents, counts, places."""
 
 from objectives.case import ALONE, BESIDE, MS, US, Case, period
 from objectives.relations import TWO

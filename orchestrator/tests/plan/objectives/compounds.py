@@ -1,4 +1,4 @@
-"""Objectives whose nouns have more words than the pool knows, and those with tasks and titles."""
+"""Objectives with longer noun phrases than the pool's names, with tasks and titles."""
 
 from objectives.case import ALONE, BESIDE, MS, US, Case, period
 

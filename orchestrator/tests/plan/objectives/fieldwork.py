@@ -1,4 +1,4 @@
-"""Objectives as they are said at work: where things run, and who says what about them."""
+"""Objectives in spoken style: places, and reported speech."""
 
 from objectives.case import ALONE, BESIDE, KIB, MS, US, Case, period
 

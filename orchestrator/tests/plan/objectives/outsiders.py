@@ -1,4 +1,4 @@
-"""Objectives of who has not seen the planner: what is there already, asides, other units."""
+"""Objectives by authors new to the planner: existing parts, asides, other units."""
 
 from objectives.case import ALONE, BESIDE, MS, US, Case, period
 

@@ -326,7 +326,7 @@ MENTION = [
 ]
 
 CAPABILITIES = [
-    # Nobody but a Linux takes care of lives, or has a program to lend a core to.
+    # Only Linux manages life cycles, or has programs to lend a core to.
     Case(
         "a 1 kHz control loop with life cycle",
         BESIDE,

@@ -1,4 +1,4 @@
-"""VMs made at run time, as their pages tell of them."""
+"""Dynamic VMs, by their status pages."""
 
 import struct
 
@@ -19,7 +19,7 @@ class Pages:
         return self.pages[address][:size]
 
     def put(self, slot: int, name: str, state: State) -> None:
-        """What a place says from now on."""
+        """Set the status page of a place."""
         page = struct.pack("<4sI32sI", b"TNST", 1, name.encode(), state) + bytes(4)
         self.pages[PAGES[slot]] = page.ljust(4096, b"\0")
 
