@@ -13,7 +13,7 @@ use crate::{
     console,
     machine::{
         Core, Machine,
-        fatal::stop,
+        fatal::boot_failed,
         options, registry,
         stacks::{loaded_end, manifest},
         vm::reaches,
@@ -41,9 +41,9 @@ pub fn primary(machine: &'static Machine) -> ! {
     match machine.system.try_call_once(parse) {
         Ok(system) => partition(machine, system, manifest),
         Err(error @ Error::TooMany { .. }) => {
-            stop(format_args!("manifest: {error}: raise MORTISE_VMS"))
+            boot_failed(format_args!("manifest: {error}: raise MORTISE_VMS"))
         }
-        Err(error) => stop(format_args!("manifest: {error}")),
+        Err(error) => boot_failed(format_args!("manifest: {error}")),
     }
 }
 
@@ -55,12 +55,12 @@ fn partition(
 ) -> ! {
     info!("Mortise starts {} on {}", system.name, system.board);
     if let Err(why) = open_irqchip(machine, system) {
-        stop(format_args!("{why}"));
+        boot_failed(format_args!("{why}"));
     }
     if let Some(colouring) = registry::colouring()
         && let Err(why) = colouring.init(system, manifest)
     {
-        stop(format_args!("manifest: {why}"));
+        boot_failed(format_args!("manifest: {why}"));
     }
     console::output::select(machine, system.console_input);
     let kick = !system
@@ -70,26 +70,26 @@ fn partition(
     for (index, (slot, description)) in machine.vms.iter().zip(system.vms).enumerate() {
         let name = description.name;
         if let Err(why) = check(machine, description) {
-            stop(format_args!("{name}: {why}"));
+            boot_failed(format_args!("{name}: {why}"));
         }
         // Constructed in place: on the stack, the record would be the largest item.
         match slot.try_call_once(|| new_vm(index, description, machine, kick)) {
             Ok(vm) => vm.route(machine),
-            Err(error) => stop(format_args!("{name}: {error}")),
+            Err(error) => boot_failed(format_args!("{name}: {error}")),
         }
         machine.count_start();
     }
     console::input::enable_receive_for_guest(machine);
     for core in machine.cores {
         if let Err(why) = assign_core(core) {
-            stop(format_args!("CPU {}: {why}", core.cpu));
+            boot_failed(format_args!("CPU {}: {why}", core.cpu));
         }
         if core.core_task().is_some() {
             machine.count_start();
         }
     }
     if let Err(why) = open_iommu(machine) {
-        stop(format_args!("{why}"));
+        boot_failed(format_args!("{why}"));
     }
     let made = machine.next_frame();
     for extension in registry::vm_extensions() {
@@ -97,15 +97,15 @@ fn partition(
         let stacks = (machine.stacks)();
         stacks.mark();
         if let Err(why) = extension.init(machine, system, manifest) {
-            stop(format_args!("manifest: {why}"));
+            boot_failed(format_args!("manifest: {why}"));
         }
         if !stacks.is_marked() {
-            stop(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
+            boot_failed(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
         }
     }
     for checker in registry::exit_checkers() {
         if let Err(why) = checker.init(machine) {
-            stop(format_args!("{why}"));
+            boot_failed(format_args!("{why}"));
         }
     }
     // The boot core, which serves Mortise at least, and the cores with a guest. None is started
@@ -118,7 +118,7 @@ fn partition(
     let common = made..machine.next_frame();
     for core in used() {
         if let Err(error) = build_map(core, &common) {
-            stop(format_args!("CPU {} has no map: {error}", core.cpu));
+            boot_failed(format_args!("CPU {} has no map: {error}", core.cpu));
         }
     }
     for core in used().filter(|core| core.cpu != 0) {
@@ -126,7 +126,7 @@ fn partition(
     }
     match machine.cores.first() {
         Some(core) => enter(core),
-        None => stop(format_args!("the image has no core")),
+        None => boot_failed(format_args!("the image has no core")),
     }
 }
 
@@ -228,7 +228,7 @@ fn start(core: &'static Core) {
         unsafe { firmware::cpu_on::<firmware::Smc>(affinity, secondary_start(), context) };
     if let Err(error) = started {
         let code = i64::from(error).unsigned_abs();
-        stop(format_args!(
+        boot_failed(format_args!(
             "CPU {} does not start: PSCI says -{code}",
             core.cpu
         ));

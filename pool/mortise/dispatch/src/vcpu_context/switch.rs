@@ -76,7 +76,7 @@ impl VcpuContext {
     pub fn fast_switch(&self, core: &'static Core) -> Option<FastSwitch> {
         let (trap, there, coming) = (
             self.fast_fp_trap.get()?,
-            core.listed(),
+            core.lr_usage(),
             self.registers.lr_usage(),
         );
         let fast = FastSwitch {

@@ -34,7 +34,7 @@ pub(crate) fn open_virtual_interface() {
 /// Whether an interrupt is pending in a list register of this core.
 #[inline(never)]
 pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
-    let mut listed = core.listed.get().registers();
+    let mut listed = core.lr_usage.get().registers();
     while listed != 0 {
         let index = listed.trailing_zeros() as usize;
         listed &= listed - 1;
@@ -54,8 +54,8 @@ pub(crate) fn list_timer(core: &Core, vm: &Vm, vcpu: usize) -> bool {
     if fits {
         ich_lr::write(0, template);
         core.record_injection(ListRegister::from_bits(template).intid());
-        let listed = core.listed.get().with_lr(0, true);
-        core.listed
+        let listed = core.lr_usage.get().with_lr(0, true);
+        core.lr_usage
             .set(listed.with_timer_irq(mortise_vcpu::TimerIrq::InLr0));
     }
     fits
@@ -66,7 +66,7 @@ pub(crate) fn clear_list_registers() {
         ich_lr::write(index, 0);
     }
     let core = Core::current();
-    core.listed.set(core.listed.get().cleared());
+    core.lr_usage.set(core.lr_usage.get().cleared());
 }
 
 pub(crate) fn list_registers() -> usize {

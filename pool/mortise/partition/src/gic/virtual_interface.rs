@@ -1,6 +1,6 @@
 //! Virtual CPU interface of a core: its `ICH_*` registers.
 
-use super::list_registers::*;
+use super::list_registers::{is_interrupt_listed, list_timer};
 use super::vm_interrupts::{VmInterrupts, refresh};
 use crate::machine::{Core, Vm};
 use core::cell::Cell;
@@ -60,7 +60,7 @@ impl VirtualInterface for Core {
     fn has_pending_list_register(&self) -> bool {
         // A list register that is empty because the interrupt has ended needs no check.
         let empty = hw_arch::registers::ich_elrsr_el2::read();
-        u64::from(self.listed.get().registers()) & !empty != 0 && is_interrupt_listed(self)
+        u64::from(self.lr_usage.get().registers()) & !empty != 0 && is_interrupt_listed(self)
     }
 
     fn refresh(&'static self, vm: &'static Vm, vcpu: usize) {
@@ -97,7 +97,7 @@ impl VirtualInterface for Core {
     }
 
     fn save_virtual_interface_slow(&self, context: &Context, rare: &ColdContext) {
-        let listed = self.listed.get();
+        let listed = self.lr_usage.get();
         self.save_virtual_interface(context, listed);
         rare.save_lrs(listed);
         if listed.timer_irq() == TimerIrq::InOtherLr {
@@ -113,7 +113,7 @@ impl VirtualInterface for Core {
         template: &Cell<&AtomicU64>,
     ) {
         context.load_interface();
-        self.listed.set(match listed.has_timer_in_lr0() {
+        self.lr_usage.set(match listed.has_timer_in_lr0() {
             true => inject_due_timer(self, context, template.get(), listed),
             false => listed,
         });

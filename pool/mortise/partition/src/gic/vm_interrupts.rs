@@ -62,7 +62,8 @@ impl PhysicalGic for VmInterrupts {
             core.record_injection(value.intid());
         }
         let something = value != ListRegister::EMPTY;
-        core.listed.set(core.listed.get().with_lr(index, something));
+        core.lr_usage
+            .set(core.lr_usage.get().with_lr(index, something));
     }
 
     fn clear_lrs(&mut self) {

@@ -89,8 +89,9 @@ fn inject(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool
         if list_timer(core, vm, vcpu) {
             return true;
         }
-        let listed = core.listed.get();
-        core.listed.set(listed.with_timer_irq(TimerIrq::InOtherLr));
+        let listed = core.lr_usage.get();
+        core.lr_usage
+            .set(listed.with_timer_irq(TimerIrq::InOtherLr));
     }
     inject_listed(core, vm, vcpu, intid)
 }

@@ -20,7 +20,7 @@ pub(crate) fn inject_posted_irq(core: &'static Core) {
     if registry::vm_extensions().is_empty() {
         return;
     }
-    if let Some(intid) = take(&core.resident.posted_intid)
+    if let Some(intid) = take(&core.pinned.posted_intid)
         && let Some((vm, _)) = core.current_vcpu()
         && let Interrupts::Shared(gic) = &vm.interrupts
     {
@@ -48,10 +48,10 @@ pub fn take_posted_irq() -> &'static FrameCell {
     // To acknowledge orders no accesses.
     hw_arch::barrier::dsb_sy();
     inject_posted_irq(core);
-    core.resident.count::<INTERRUPT>();
+    core.pinned.count::<INTERRUPT>();
     core.check_entry();
     if trace::recorded() {
         core.record_return();
     }
-    &core.resident.frame
+    &core.pinned.frame
 }

@@ -47,7 +47,7 @@ pub(crate) struct FaultReport {
     pub(crate) fault: Fault,
     pub(crate) registers: FaultRegisters,
     /// vCPUs to kick, as the run ends.
-    pub(crate) calls: VcpuSet,
+    pub(crate) kicks: VcpuSet,
     /// Next part of the report, and the position in its text.
     pub(crate) part: usize,
     pub(crate) cursor: Cursor,

@@ -186,7 +186,7 @@ pub struct Core {
     /// Affinity of a core that is on; all ones before.
     affinity: AtomicU64,
     /// Doorbell SGI of a core that is on; zero before.
-    pub(crate) bell: AtomicU64,
+    pub(crate) doorbell_sgi: AtomicU64,
     /// SGI of [posted interrupts](super::posted_irq), zero until they are enabled.
     pub(crate) posted_irq_sgi: AtomicU64,
     /// Context of the core's first instructions.
@@ -196,7 +196,7 @@ pub struct Core {
     /// Windows of the core to memory that it does not map.
     pub(crate) transfer: Once<Transfer>,
     /// Record of the vCPU that is pinned to this core.
-    pub(crate) resident: PinnedVcpu,
+    pub(crate) pinned: PinnedVcpu,
     /// Scheduler of a shared core.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// VMs with a vCPU on this core that another core wakes, one bit each.
@@ -206,7 +206,7 @@ pub struct Core {
     /// VMs with a deferred update of the PL011's interrupt line, one bit each.
     pub(crate) deferred_lines: Cell<u32>,
     /// List registers in use; on a shared core, also where the virtual timer's interrupt is.
-    pub(crate) listed: Cell<LrUsage>,
+    pub(crate) lr_usage: Cell<LrUsage>,
     /// Register access that activates the virtual timer's interrupt on this core, once the core is
     /// on.
     pub(crate) timer_activation: Cell<Option<SetBit>>,
@@ -235,18 +235,18 @@ impl Core {
             cpu,
             distributor,
             affinity: AtomicU64::new(u64::MAX),
-            bell: AtomicU64::new(0),
+            doorbell_sgi: AtomicU64::new(0),
             posted_irq_sgi: AtomicU64::new(0),
             start: Once::new(),
             map: TicketLock::new(None),
             transfer: Once::new(),
-            resident: PinnedVcpu::new(),
+            pinned: PinnedVcpu::new(),
             current: Cell::new(None),
             dispatcher: Cell::new(None),
             pending_vms: AtomicU32::new(0),
             pending_ipis: Cell::new(0),
             deferred_lines: Cell::new(0),
-            listed: Cell::new(LrUsage::EMPTY),
+            lr_usage: Cell::new(LrUsage::EMPTY),
             timer_activation: Cell::new(None),
             alarm: Cell::new(u64::MAX),
             trace: Writer::new(),
@@ -282,7 +282,7 @@ impl Core {
         let affinity = cpu::affinity();
         let bell = Sgi::new(self.machine.board.doorbell, affinity);
         self.affinity.store(affinity, Ordering::Release);
-        self.bell.store(bell.bits(), Ordering::Release);
+        self.doorbell_sgi.store(bell.bits(), Ordering::Release);
     }
 
     /// The current vCPU of this core: its VM and its index there.
@@ -410,8 +410,8 @@ impl Core {
 
     /// List registers in use.
     #[inline(always)]
-    pub fn listed(&self) -> LrUsage {
-        self.listed.get()
+    pub fn lr_usage(&self) -> LrUsage {
+        self.lr_usage.get()
     }
 
     /// Windows of the core to memory that it does not map, once it has a map.

@@ -79,12 +79,12 @@ fn continue_report(
     let stop = || core.preemption_pending();
     match report.part {
         DECIDE => match vm.fail(report.vcpu) {
-            Some(calls) => report.calls = calls,
+            Some(kicks) => report.kicks = kicks,
             // The end of the run was decided before.
             None => return false,
         },
         WITHDRAW => vm.mark_ending(),
-        CALL => vm.kick_cores(report.calls, core.machine),
+        CALL => vm.kick_cores(report.kicks, core.machine),
         part if part < TEXT => write_registers(report, vm, x, (part - NOTE) * REGISTERS),
         part if part < REASON => {
             if !write_reason(report, vm, part - TEXT, &stop) {

@@ -5,7 +5,7 @@ use crate::{
     gic::list_registers::reset_virtual_interface,
     machine::{
         Core,
-        fatal::stop,
+        fatal::boot_failed,
         priority::{OWN_PRIORITY, TIMER_PRIORITY},
         registry,
     },
@@ -18,7 +18,7 @@ pub(crate) fn init_core(core: &'static Core) {
     let board = &core.machine.board;
     if let Some(chip) = registry::irqchip() {
         if let Err(why) = chip.init_core(&board.gic(), core.cpu) {
-            stop(format_args!("CPU {}: {why}", core.cpu));
+            boot_failed(format_args!("CPU {}: {why}", core.cpu));
         }
         return;
     }

@@ -11,17 +11,17 @@ use mortise_psci::Power;
 /// Life cycle of a VM slot.
 pub trait SlotLifecycle {
     /// Makes a vacant slot ready for a [start](Vm::begin); returns the next step, if any.
-    fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
+    fn ready(&'static self, machine: &'static Machine, step: Step) -> Option<Step>;
 
     /// Vacates a slot, when no core acts for it and its vCPUs are off: withdraws its memory and
     /// closes its console. Returns the next step, if any.
-    fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step>;
+    fn vacate(&'static self, machine: &'static Machine, step: Step) -> Option<Step>;
 }
 
 impl SlotLifecycle for Vm {
-    fn ready(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
+    fn ready(&'static self, machine: &'static Machine, step: Step) -> Option<Step> {
         let slot = self.vacant_slot()?;
-        let more = match part.stage {
+        let more = match step.stage {
             0 => {
                 let vcpus = self.vcpus();
                 if let Some(gic) = self.interrupts.shared() {
@@ -31,7 +31,7 @@ impl SlotLifecycle for Vm {
                 false
             }
             // The previous instance may have left interrupts enabled or pending.
-            1 => return Some(part.resume_at(reset_spis(self, machine, part.number))),
+            1 => return Some(step.resume_at(reset_spis(self, machine, step.number))),
             2 => {
                 self.reset_for_instance();
                 false
@@ -42,12 +42,12 @@ impl SlotLifecycle for Vm {
                 return None;
             }
         };
-        Some(part.next(more))
+        Some(step.next(more))
     }
 
-    fn vacate(&'static self, machine: &'static Machine, part: Step) -> Option<Step> {
+    fn vacate(&'static self, machine: &'static Machine, step: Step) -> Option<Step> {
         let slot = self.slot()?;
-        let more = match part.stage {
+        let more = match step.stage {
             0 => {
                 let more = !flush_log(machine, self, &|| Core::current().preemption_pending());
                 if !more {
@@ -62,12 +62,12 @@ impl SlotLifecycle for Vm {
                 slot.map.restore();
                 false
             }
-            2 => self.alive.load(Ordering::Acquire) && machine.vm_stopped(self, part.number),
+            2 => self.alive.load(Ordering::Acquire) && machine.vm_stopped(self, step.number),
             _ => {
                 self.count_ended(machine);
                 return None;
             }
         };
-        Some(part.next(more))
+        Some(step.next(more))
     }
 }

@@ -47,7 +47,7 @@ pub trait VcpuLifecycle {
         vm: &'static Vm,
         vcpu: usize,
         start: Start,
-        part: Step,
+        step: Step,
     ) -> Option<Step>;
 
     /// Stops the current vCPU, with the general registers `x`; returns the next step, if any.
@@ -57,7 +57,7 @@ pub trait VcpuLifecycle {
         vm: &'static Vm,
         vcpu: usize,
         x: &[u64; 31],
-        part: Step,
+        step: Step,
     ) -> Option<Step>;
 
     /// Waits on a lent core until an interrupt is pending, and takes it. If the VM is held, the
@@ -94,12 +94,12 @@ impl VcpuLifecycle for Core {
         vm: &'static Vm,
         vcpu: usize,
         start: Start,
-        part: Step,
+        step: Step,
     ) -> Option<Step> {
-        let more = match part.stage {
-            0 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
+        let more = match step.stage {
+            0 => return Some(step.resume_at(reset_interrupts(self, vm, vcpu, step.number))),
             // SAFETY: the vCPU starts, so that EL1 holds no state of a guest that is still needed.
-            1 => unsafe { mortise_vcpu::reset(start.entry, part.number) },
+            1 => unsafe { mortise_vcpu::reset(start.entry, step.number) },
             2 => {
                 if vm.is_shared() {
                     open_virtual_interface();
@@ -117,7 +117,7 @@ impl VcpuLifecycle for Core {
                 self.record_run(Some((vm, vcpu)));
                 false
             }
-            3 => vcpu == LEADER && self.machine.vm_starts(vm, part.number),
+            3 => vcpu == LEADER && self.machine.vm_starts(vm, step.number),
             4 => {
                 if vcpu == LEADER {
                     vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
@@ -125,15 +125,15 @@ impl VcpuLifecycle for Core {
                 false
             }
             5 => {
-                let wanted = self.preemption_pending();
-                if vcpu == LEADER && !wanted {
+                let pending = self.preemption_pending();
+                if vcpu == LEADER && !pending {
                     self.machine.report(vm.name(), " running", &[]);
                 }
-                wanted
+                pending
             }
             _ => return None,
         };
-        Some(part.next(more))
+        Some(step.next(more))
     }
 
     fn stop_vcpu(
@@ -141,28 +141,28 @@ impl VcpuLifecycle for Core {
         vm: &'static Vm,
         vcpu: usize,
         x: &[u64; 31],
-        part: Step,
+        step: Step,
     ) -> Option<Step> {
-        let more = match part.stage {
+        let more = match step.stage {
             0 => report_fault(self, vm, vcpu, x),
             // SAFETY: the vCPU has stopped, so that EL1 holds no state of a guest that is still
             // needed.
-            1 => unsafe { mortise_vcpu::reset(0, part.number) },
-            2 => return Some(part.resume_at(reset_interrupts(self, vm, vcpu, part.number))),
+            1 => unsafe { mortise_vcpu::reset(0, step.number) },
+            2 => return Some(step.resume_at(reset_interrupts(self, vm, vcpu, step.number))),
             3 => {
                 // No state of the vCPU is left on this core: from now on others may rely on its
                 // stop.
                 let number = vm.record_stop(self.machine, vcpu).bits() as usize;
-                let stage = part.stage + 1;
+                let stage = step.stage + 1;
                 return (number != 0).then_some(Step { stage, number });
             }
             _ => {
-                let calls = VcpuSet::from_bits(part.number as u32);
-                vm.kick_cores(calls, self.machine);
+                let kicks = VcpuSet::from_bits(step.number as u32);
+                vm.kick_cores(kicks, self.machine);
                 return None;
             }
         };
-        Some(part.next(more))
+        Some(step.next(more))
     }
 
     fn wait_on_lent_core(&'static self, vm: &'static Vm, vcpu: usize) {
@@ -170,7 +170,7 @@ impl VcpuLifecycle for Core {
     }
 
     fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
-        run_to_completion(|part| self.stop_vcpu(vm, vcpu, x, part));
+        run_to_completion(|step| self.stop_vcpu(vm, vcpu, x, step));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Run of a pinned vCPU on its core, from boot to guest entry and to its stop.
 //!
 //! ```text
-//! boot ─► settle ─► wait ──start──► enter ─► guest ◄─► exit
-//!                    ▲                                    │
-//!                    └──── CPU_OFF, end of the run ───────┘
+//! boot ─► init ─► wait ──start──► enter ─► guest ◄─► exit
+//!                  ▲                                    │
+//!                  └──── CPU_OFF, end of the run ───────┘
 //! ```
 //!
 //! The core of a VM's first vCPU controls the VM's runs: it fills the memory, waits until the other
@@ -43,7 +43,7 @@ pub(crate) static CONSTANT_REPLIES: [ConstantReply; 3] = [
 
 /// Takes this core from its first Rust instruction to its guest.
 pub(crate) fn run(core: &'static Core) -> ! {
-    install_shared_vectors(core);
+    install_vectors(core);
     core.start_trace();
     init_core(core);
     if let Some(dispatcher) = core.dispatcher() {
@@ -65,11 +65,11 @@ pub(crate) fn run(core: &'static Core) -> ! {
     // No guest is delayed: one call does all steps.
     let _whole = reset_interrupts(core, vm, vcpu, 0);
     let start = wait_for_start(core, vm, vcpu);
-    run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
+    run_to_completion(|step| core.prepare_start(vm, vcpu, start, step));
     // SAFETY: the core's frame is used here and by its exits only, the stack belongs to this core,
     // `prepare_start` has reset EL1, and this function never returns.
     unsafe {
-        let frame = &core.resident.frame;
+        let frame = &core.pinned.frame;
         frame.get().start(start.argument, core.stack_top());
         core.check_entry();
         mortise_vcpu::enter(frame)
@@ -77,7 +77,7 @@ pub(crate) fn run(core: &'static Core) -> ! {
 }
 
 /// Installs the vectors for a shared core or for a pinned vCPU.
-fn install_shared_vectors(core: &Core) {
+fn install_vectors(core: &Core) {
     if core.dispatcher().is_some() {
         return mortise_vcpu::install_shared_vectors();
     }
@@ -93,11 +93,11 @@ fn install_shared_vectors(core: &Core) {
 fn enable_fast_paths(core: &Core, vm: &'static Vm, vcpu: usize) {
     const { assert!(ExitKind::Interrupt as u32 == 0 && ExitKind::Hypercall as u32 == 1) };
     if let Some(exits) = vm.exits(vcpu) {
-        core.resident.count_in(exits.words());
+        core.pinned.count_in(exits.words());
     }
     if let (Some(template), false) = (vm.timer_template_of(vcpu), trace::recorded()) {
         let timer = core.machine.board.virtual_timer;
-        core.resident
+        core.pinned
             .enable_fast_paths(timer, template, &CONSTANT_REPLIES);
     }
 }
@@ -171,7 +171,7 @@ pub(crate) fn block(core: &'static Core, vm: &'static Vm, vcpu: usize) {
         return with_doorbell_deliverable(vm, cpu::wait_for_interrupt);
     }
     // The vectors may have listed the timer's interrupt without a record.
-    core.listed.set(core.listed.get().with_lr(0, true));
+    core.lr_usage.set(core.lr_usage.get().with_lr(0, true));
     if !is_interrupt_listed(core) {
         cpu::wait_for_interrupt();
     }
@@ -205,9 +205,9 @@ pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, fr
 /// Waits until this vCPU is started again, then lets the guest continue there.
 pub(crate) fn restart_vcpu(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     core.check_stop(vm, vcpu);
-    run_to_completion(|part| core.stop_vcpu(vm, vcpu, &frame.x, part));
+    run_to_completion(|step| core.stop_vcpu(vm, vcpu, &frame.x, step));
     let start = wait_for_start(core, vm, vcpu);
-    run_to_completion(|part| core.prepare_start(vm, vcpu, start, part));
+    run_to_completion(|step| core.prepare_start(vm, vcpu, start, step));
     // SAFETY: the stack belongs to this core, and an exit leaves nothing on it.
     unsafe { frame.start(start.argument, core.stack_top()) };
 }

@@ -37,7 +37,7 @@ pub fn exit_pinned(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
         (Cause::Hypercall, _) => exit_hypercall(core, frame),
         (Cause::Synchronous, Some((vm, vcpu))) if fast_exits::exit(core, vm, vcpu, frame) => {
             core.check_entry();
-            &core.resident.frame
+            &core.pinned.frame
         }
         _ => exit_slow(core, frame, cause),
     }
@@ -56,7 +56,7 @@ fn exit_hypercall(core: &'static Core, frame: &mut Frame) -> &'static FrameCell 
         })
     }
     core.check_entry();
-    &core.resident.frame
+    &core.pinned.frame
 }
 
 /// The slow path of a pinned vCPU.
@@ -84,7 +84,7 @@ fn handle_and_enter(
     }
     // SAFETY: the frame is that of the pinned vCPU that exited, and nothing on this core's
     // stack is needed after the entry.
-    unsafe { mortise_vcpu::enter(&core.resident.frame) }
+    unsafe { mortise_vcpu::enter(&core.pinned.frame) }
 }
 
 /// Handles an exit by its cause.
@@ -104,7 +104,7 @@ pub(crate) fn handle(
         }
         Cause::Acknowledged => {
             vm.status.count_exit(vcpu, ExitKind::Interrupt);
-            deliver::taken(core, Some((vm, vcpu)), core.resident.acknowledged_intid());
+            deliver::taken(core, Some((vm, vcpu)), core.pinned.acknowledged_intid());
         }
         Cause::Fiq => match core.dispatcher() {
             Some(_) => {
@@ -113,7 +113,7 @@ pub(crate) fn handle(
             }
             // A pinned vCPU has neither pending VMs nor deferred IPIs, and the rest is short.
             None => {
-                core.resident.count::<INTERRUPT>();
+                core.pinned.count::<INTERRUPT>();
                 doorbell(core);
                 apply_orders(core, vm, vcpu, frame);
             }

@@ -51,7 +51,7 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
     if let Some(value) = answer {
         frame.x[0] = value;
         frame.x[1..4].fill(0);
-        core.resident.count::<HYPERCALL>();
+        core.pinned.count::<HYPERCALL>();
     }
     answer.is_some()
 }
@@ -75,7 +75,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
         })
     };
     if sent {
-        core.resident.count::<SYSTEM_REGISTER>();
+        core.pinned.count::<SYSTEM_REGISTER>();
         skip_instruction();
     }
     sent
@@ -127,14 +127,14 @@ fn word(
         core.check_entry();
         // SAFETY: the frame is that of the pinned vCPU that exited, and nothing on this core's
         // stack is needed after the entry.
-        unsafe { enter(&core.resident.frame) }
+        unsafe { enter(&core.pinned.frame) }
     }
     true
 }
 
 #[inline(always)]
 fn finish(core: &Core) {
-    core.resident.count::<MMIO>();
+    core.pinned.count::<MMIO>();
     skip_instruction();
 }
 

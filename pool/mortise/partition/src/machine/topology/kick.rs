@@ -27,38 +27,7 @@ impl Machine {
         }
         core.defer_ipis(vm, set);
     }
-}
 
-impl Core {
-    /// Defers IPIs to these vCPUs of a VM to this core's doorbell.
-    pub(crate) fn defer_ipis(&self, vm: &Vm, set: u32) {
-        vm.ipis_due.fetch_or(set, Ordering::AcqRel);
-        self.pending_ipis
-            .set(self.pending_ipis.get() | 1 << vm.index);
-        self.machine.send_doorbell(self.cpu);
-    }
-
-    /// Sends one deferred IPI; returns false if there is none.
-    pub(crate) fn send_pending_ipi(&self) -> bool {
-        let pending_ipis = self.pending_ipis.get();
-        let index = pending_ipis.trailing_zeros() as usize;
-        let Some(vm) = self.machine.vm(index) else {
-            return false;
-        };
-        let owed = vm.ipis_due.load(Ordering::Acquire);
-        let first = owed & owed.wrapping_neg();
-        if owed == first {
-            self.pending_ipis.set(pending_ipis & !(1 << index));
-        }
-        // Another core may send IPIs to the same VM.
-        if vm.ipis_due.fetch_and(!first, Ordering::AcqRel) & first != 0 {
-            self.machine.kick_vcpu(vm, first.trailing_zeros() as usize);
-        }
-        true
-    }
-}
-
-impl Machine {
     /// Tells a vCPU of an order to its VM. On the executing core the doorbell is used too: the
     /// order is carried out in another masked section.
     pub(crate) fn kick_vcpu(&self, vm: &Vm, vcpu: usize) {
@@ -96,7 +65,7 @@ impl Machine {
         let bell = self
             .cores
             .get(cpu)
-            .map(|core| core.bell.load(Ordering::Acquire));
+            .map(|core| core.doorbell_sgi.load(Ordering::Acquire));
         if let Some(sgi) = bell.and_then(Sgi::from_bits) {
             match registry::irqchip() {
                 Some(chip) => self.send_doorbell_by(chip, cpu),
@@ -114,6 +83,33 @@ impl Machine {
 }
 
 impl Core {
+    /// Defers IPIs to these vCPUs of a VM to this core's doorbell.
+    pub(crate) fn defer_ipis(&self, vm: &Vm, set: u32) {
+        vm.ipis_due.fetch_or(set, Ordering::AcqRel);
+        self.pending_ipis
+            .set(self.pending_ipis.get() | 1 << vm.index);
+        self.machine.send_doorbell(self.cpu);
+    }
+
+    /// Sends one deferred IPI; returns false if there is none.
+    pub(crate) fn send_pending_ipi(&self) -> bool {
+        let pending_ipis = self.pending_ipis.get();
+        let index = pending_ipis.trailing_zeros() as usize;
+        let Some(vm) = self.machine.vm(index) else {
+            return false;
+        };
+        let due = vm.ipis_due.load(Ordering::Acquire);
+        let first = due & due.wrapping_neg();
+        if due == first {
+            self.pending_ipis.set(pending_ipis & !(1 << index));
+        }
+        // Another core may send IPIs to the same VM.
+        if vm.ipis_due.fetch_and(!first, Ordering::AcqRel) & first != 0 {
+            self.machine.kick_vcpu(vm, first.trailing_zeros() as usize);
+        }
+        true
+    }
+
     /// Has a shared core continue with the stopped vCPU of a VM after pending interrupts are taken.
     pub(crate) fn requeue_vcpu(&'static self, vm: &Vm) {
         if self.dispatcher().is_some() {

@@ -50,7 +50,7 @@ impl Machine {
         let Some(bell) = Sgi::from_bits(core.posted_irq_sgi.load(Ordering::Relaxed)) else {
             return false;
         };
-        let left = leave(&core.resident.posted_intid, intid);
+        let left = leave(&core.pinned.posted_intid, intid);
         if left {
             cpu_interface::send(Group::Zero, bell);
         }
@@ -60,7 +60,7 @@ impl Machine {
 
 impl Core {
     pub(crate) fn clear_posted_irq(&self, intid: u32) {
-        let _other = self.resident.posted_intid.compare_exchange(
+        let _other = self.pinned.posted_intid.compare_exchange(
             intid.into(),
             0,
             Ordering::Relaxed,

@@ -7,14 +7,11 @@ use crate::machine::{
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
 use core::sync::atomic::Ordering;
-use core_statistics::FaultRegisters;
-use core_statistics::{State, Summary};
+use core_statistics::{FaultRegisters, State, Summary};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_console::Cursor;
-use mortise_hypercall::PowerState;
-use mortise_hypercall::Start;
-use mortise_psci::RunEnd;
-use mortise_psci::{Loan, VcpuSet};
+use mortise_hypercall::{PowerState, Start};
+use mortise_psci::{Loan, RunEnd, VcpuSet};
 
 /// Orders of a manager.
 impl Vm {
@@ -56,16 +53,16 @@ impl Vm {
     fn end_from_outside(&'static self, end: RunEnd, machine: &'static Machine) {
         let mut power = self.power.lock();
         let was_over = power.final_end().is_some();
-        let calls = power.force_end(end);
-        if was_over && calls.is_some() {
+        let kicks = power.force_end(end);
+        if was_over && kicks.is_some() {
             self.count_alive(machine);
         }
         drop(power);
-        if let Some(calls) = calls {
+        if let Some(kicks) = kicks {
             self.lost_cores.call(machine.board.clock.ticks());
             self.orders.fetch_or(ENDING, Ordering::AcqRel);
             self.withdraw();
-            self.kick_cores(calls, machine);
+            self.kick_cores(kicks, machine);
         }
     }
 
@@ -106,9 +103,9 @@ impl Vm {
 
     /// Ends the run on behalf of vCPU `vcpu`, unless an end is decided already.
     pub(crate) fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
-        let calls = self.power.lock().request_end(vcpu, end);
-        if let Some(calls) = calls {
-            self.end_and_kick(calls, machine);
+        let kicks = self.power.lock().request_end(vcpu, end);
+        if let Some(kicks) = kicks {
+            self.end_and_kick(kicks, machine);
         }
     }
 
@@ -125,12 +122,12 @@ impl Vm {
     /// The doorbell is the fast way. A guest with direct interrupts can mask it on its core
     /// (`ICC_AP1R0_EL1` at the highest priority), so its memory is withdrawn too, and its next
     /// access exits. Called on a core of this VM with its VMID in use.
-    pub(crate) fn end_and_kick(&'static self, calls: VcpuSet, machine: &'static Machine) {
+    pub(crate) fn end_and_kick(&'static self, kicks: VcpuSet, machine: &'static Machine) {
         if registry::has_several_vcpus() {
             self.lost_cores.call(machine.board.clock.ticks());
         }
         self.mark_ending();
-        self.kick_cores(calls, machine);
+        self.kick_cores(kicks, machine);
     }
 
     /// Marks the run as ending and withdraws the VM's memory.
@@ -154,7 +151,7 @@ impl Vm {
                 elr: El2::read_elr(),
                 spsr: El2::read_spsr(),
             },
-            calls: VcpuSet::NONE,
+            kicks: VcpuSet::NONE,
             part: DECIDE,
             cursor: Cursor::START,
             word: [0; 8],
@@ -268,8 +265,8 @@ impl Vm {
     ///
     /// The vCPU's power state if it is not off.
     pub fn lend(&'static self, machine: &'static Machine, vcpu: usize) -> Result<(), PowerState> {
-        let calls = self.power.lock().lend_core(vcpu)?;
-        self.kick_cores(calls, machine);
+        let kicks = self.power.lock().lend_core(vcpu)?;
+        self.kick_cores(kicks, machine);
         Ok(())
     }
 
