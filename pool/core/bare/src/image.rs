@@ -1,6 +1,6 @@
 //! Generation of an image without a kernel: entry, stack, exception vectors and panic handler.
 
-/// Address of the exception vectors, which [`image!`](crate::image) defines.
+/// Address of the exception vectors, which [`image!`](crate::image!) defines.
 pub(crate) fn vectors() -> u64 {
     #[cfg(target_os = "none")]
     {

@@ -7,7 +7,7 @@
 //! applications straight on the hypervisor, and a hypervisor without partitions). [`Host`] is what
 //! runs it; a task does not see which host it has, and is the same code on all of them.
 //!
-//! [`bare_image!`](image) makes an image of a task: entry, stack, clock and console, with the exception
+//! [`image!`](crate::image!) makes an image of a task: entry, stack, clock and console, with the exception
 //! level as a type. At EL1 it is a virtual machine of Mortise, or starts on bare metal; at EL2 it is a
 //! Mortise without virtual machines.
 //!
