@@ -98,7 +98,7 @@ unsafe fn create(
         // The stack is too small for the kernel's initial frame.
         LOCK.masked(|(), _| {
             slot.thread.set(None);
-            slot.life.set(SlotState::Free);
+            slot.state.set(SlotState::Free);
         });
         // SAFETY: the thread was not created, so that nothing uses the memory.
         unsafe { memory.release() };
@@ -122,14 +122,14 @@ fn scheduled(attributes: &Attributes) -> Result<(u8, Priority), Errno> {
 /// Claims a free slot.
 fn claim(attributes: &Attributes) -> Option<&'static Slot> {
     LOCK.masked(|(), _| {
-        let free = |slot: &&Slot| slot.life.get() == SlotState::Free && slot.block.is_free();
+        let free = |slot: &&Slot| slot.state.get() == SlotState::Free && slot.block.is_free();
         let slot = table::slots().iter().find(free)?;
-        let life = if attributes.detached {
+        let state = if attributes.detached {
             SlotState::Detached
         } else {
             SlotState::Joinable
         };
-        slot.claim(life, current().signals.blocked.get());
+        slot.claim(state, current().signals.blocked.get());
         Some(slot)
     })
 }
@@ -138,9 +138,9 @@ fn claim(attributes: &Attributes) -> Option<&'static Slot> {
 fn reclaim_detached() {
     for slot in table::slots() {
         let memory = LOCK.masked(|(), _| {
-            let forgotten = slot.life.get() == SlotState::Reclaimable;
-            forgotten.then(|| {
-                slot.life.set(SlotState::Free);
+            let reclaimable = slot.state.get() == SlotState::Reclaimable;
+            reclaimable.then(|| {
+                slot.state.set(SlotState::Free);
                 slot.memory.take()
             })
         });

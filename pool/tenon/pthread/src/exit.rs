@@ -29,8 +29,8 @@ pub(crate) fn exit_thread(result: *mut c_void) -> ! {
     LOCK.waiting(|(), waiting| {
         slot.result.set(result);
         slot.thread.set(None);
-        let detached = slot.life.get() == SlotState::Detached;
-        slot.life.set(if detached {
+        let detached = slot.state.get() == SlotState::Detached;
+        slot.state.set(if detached {
             SlotState::Reclaimable
         } else {
             SlotState::Ended
@@ -40,7 +40,7 @@ pub(crate) fn exit_thread(result: *mut c_void) -> ! {
 }
 
 fn is_alive(slot: &Slot) -> bool {
-    !slot.ending.get() && matches!(slot.life.get(), SlotState::Joinable | SlotState::Detached)
+    !slot.ending.get() && matches!(slot.state.get(), SlotState::Joinable | SlotState::Detached)
 }
 
 /// Terminates the calling thread because of a cancellation request.

@@ -30,9 +30,9 @@ fn join(name: ThreadId) -> Result<*mut c_void, Errno> {
         wait::act_on_pending();
         let joined = LOCK.waiting(|(), waiting| {
             let slot = find(name)?;
-            match slot.life.get() {
+            match slot.state.get() {
                 SlotState::Ended => {
-                    slot.life.set(SlotState::Free);
+                    slot.state.set(SlotState::Free);
                     let memory = slot.memory.take();
                     return Ok(Some((memory, slot.result.get())));
                 }
@@ -59,12 +59,12 @@ fn join(name: ThreadId) -> Result<*mut c_void, Errno> {
 pub extern "C" fn pthread_detach(name: ThreadId) -> c_int {
     number(LOCK.masked(|(), _| {
         let slot = find(name)?;
-        let next = match slot.life.get() {
+        let next = match slot.state.get() {
             SlotState::Joinable => SlotState::Detached,
             SlotState::Ended => SlotState::Reclaimable,
             _ => return Err(Errno::EINVAL),
         };
-        slot.life.set(next);
+        slot.state.set(next);
         Ok(())
     }))
 }

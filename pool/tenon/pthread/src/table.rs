@@ -54,7 +54,7 @@ pub struct Slot {
     pub(crate) block: Block,
     /// The thread, from its creation to its end.
     pub(crate) thread: Cell<Option<&'static Thread>>,
-    pub(crate) life: Cell<SlotState>,
+    pub(crate) state: Cell<SlotState>,
     /// The thread has left the program and runs its termination, or serves the program only.
     pub(crate) ending: Cell<bool>,
     /// Number of this use of the slot, which detects a stale `pthread_t`.
@@ -89,7 +89,7 @@ impl Slot {
         Self {
             block: Block::new(),
             thread: Cell::new(None),
-            life: Cell::new(SlotState::Free),
+            state: Cell::new(SlotState::Free),
             ending: Cell::new(false),
             number: Cell::new(0),
             result: Cell::new(ptr::null_mut()),
@@ -123,8 +123,8 @@ impl Slot {
     }
 
     /// Claims the slot for a new thread with a signal mask.
-    pub(crate) fn claim(&self, life: SlotState, blocked: Set) {
-        self.life.set(life);
+    pub(crate) fn claim(&self, state: SlotState, blocked: Set) {
+        self.state.set(state);
         self.ending.set(false);
         self.number.set(self.number.get().wrapping_add(1).max(1));
         self.result.set(ptr::null_mut());
@@ -135,9 +135,7 @@ impl Slot {
         self.urgent.set(false);
         self.signals.reset(blocked);
     }
-}
 
-impl Slot {
     /// Notifies the thread of a pending signal or request: at once if it is in an interruptible
     /// wait, otherwise at its next one. The caller holds `LOCK`.
     pub fn notify(&self, waking: &Waking) {
@@ -191,7 +189,7 @@ pub fn current() -> &'static Slot {
 /// The slot of a `pthread_t`, unless the thread is gone. The caller holds `LOCK`.
 pub fn find(name: ThreadId) -> Result<&'static Slot, Errno> {
     let slot = slots().get(name as u32 as usize).ok_or(Errno::ESRCH)?;
-    let there = !matches!(slot.life.get(), SlotState::Free | SlotState::Reclaimable);
+    let there = !matches!(slot.state.get(), SlotState::Free | SlotState::Reclaimable);
     let same = u64::from(slot.number.get()) == name >> 32;
     (there && same).then_some(slot).ok_or(Errno::ESRCH)
 }
