@@ -226,12 +226,12 @@ impl Ghost {
 
 impl ExitChecker for Ghost {
     fn init(&self, machine: &'static Machine) -> Result<(), &'static str> {
-        for vm in machine.all() {
+        for vm in machine.vms() {
             if let Some(vm_record) = self.vms.get(vm.index()) {
                 vm_record.vttbr.store(vm.vttbr(), SeqCst);
             }
             let own = grants(vm.description());
-            for other in machine.all().filter(|other| other.index() != vm.index()) {
+            for other in machine.vms().filter(|other| other.index() != vm.index()) {
                 let theirs = grants(other.description());
                 require(
                     check_exclusive(slice(&own), slice(&theirs)),

@@ -257,7 +257,7 @@ impl CallContext<'_> {
         if self.call.progress() != PAUSE_REQUESTED {
             self.order(Event::Pause, handle, || {
                 vm.hold(self.executor.machine);
-                vm.note_state(core_statistics::State::Paused);
+                vm.set_state(core_statistics::State::Paused);
             })?;
             check_pending(PAUSE_REQUESTED)?;
         }
@@ -271,7 +271,7 @@ impl CallContext<'_> {
     fn resume(&self, handle: Handle) -> Result<(), Stop> {
         let vm = self.target(handle)?;
         self.order(Event::Resume, handle, || {
-            vm.note_state(core_statistics::State::Running);
+            vm.set_state(core_statistics::State::Running);
             vm.release(self.executor.machine);
         })
     }

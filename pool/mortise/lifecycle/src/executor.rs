@@ -254,7 +254,7 @@ impl Executor<'_> {
             },
             Phase::Unmap(block) => match self.place(operation, block) {
                 None => {
-                    vm.note_state(core_statistics::State::Destroyed);
+                    vm.set_state(core_statistics::State::Destroyed);
                     StepResult::Complete
                 }
                 Some(_) if stop() => StepResult::Continue(operation.phase),

@@ -134,7 +134,7 @@ fn partition(
 fn open_irqchip(machine: &Machine, system: &System<'_>) -> Result<(), &'static str> {
     if let Some(chip) = registry::irqchip() {
         chip.init(&machine.board.gic());
-        return fits_irqchip(machine, system);
+        return fits_irqchip(system);
     }
     let distributor = machine.board.distributor();
     distributor.initialise();
@@ -278,10 +278,7 @@ pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
 }
 
 /// Checks that the image works with an interrupt controller other than the GICv3.
-pub(crate) fn fits_irqchip(
-    _machine: &Machine,
-    system: &core_manifest::System<'_>,
-) -> Result<(), &'static str> {
+fn fits_irqchip(system: &core_manifest::System<'_>) -> Result<(), &'static str> {
     let vms = system.vms.iter();
     if registry::dispatcher().is_some()
         || !registry::vm_extensions().is_empty()

@@ -56,7 +56,7 @@ impl CallContext<'_> {
             State::Destroying => {}
             _ if next == 0 => {
                 self.event(handle, Event::Destroy)?;
-                vm.note_state(core_statistics::State::Destroying);
+                vm.set_state(core_statistics::State::Destroying);
             }
             _ => return Err(Failure::Busy.into()),
         }
@@ -79,7 +79,7 @@ impl CallContext<'_> {
             return Ok(());
         }
         vm.withdraw();
-        vm.note_state(core_statistics::State::Destroyed);
+        vm.set_state(core_statistics::State::Destroyed);
         let slot = usize::from(handle.slot);
         Ok(self
             .executor

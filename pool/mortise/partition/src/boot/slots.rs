@@ -8,7 +8,8 @@ use crate::machine::{
     lost_cores::LostCores,
     registry,
     restart::RestartSequence,
-    slot::{OWN, PAGE, Slot, WINDOW},
+    slot::{OWN, Slot, WINDOW},
+    stacks::PAGE,
     stage2::Stage2,
     suspension::Suspension,
 };

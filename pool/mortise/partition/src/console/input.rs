@@ -76,9 +76,9 @@ pub(crate) fn process_input(machine: &'static Machine, stop: &dyn Fn() -> bool) 
         match core::mem::replace(&mut line.typed, InputState::Nothing) {
             InputState::Byte(vm, byte) => {
                 vm.serial.lock().receive(byte);
-                line.typed = InputState::Given(vm);
+                line.typed = InputState::Received(vm);
             }
-            InputState::Given(vm) => {
+            InputState::Received(vm) => {
                 drop(line);
                 set_line(machine, vm);
             }

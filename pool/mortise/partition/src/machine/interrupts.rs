@@ -22,7 +22,7 @@ impl SpiOwners {
 
     /// Assigns an SPI to the VM with this index.
     pub(crate) fn assign(&self, intid: u32, index: usize) {
-        if let Some(owner) = self.0.get(place(intid)) {
+        if let Some(owner) = self.0.get(index_of(intid)) {
             owner.store(index as u8, Ordering::Relaxed);
         }
     }
@@ -30,7 +30,7 @@ impl SpiOwners {
     /// Index of the VM that owns an SPI; without an owner, an index that no VM has.
     #[inline]
     pub(crate) fn owner(&self, intid: u32) -> usize {
-        let owner = self.0.get(place(intid));
+        let owner = self.0.get(index_of(intid));
         usize::from(owner.map_or(NO_OWNER, |owner| owner.load(Ordering::Relaxed)))
     }
 }
@@ -39,7 +39,7 @@ const NO_OWNER: u8 = u8::MAX;
 const _: () = assert!(limits::VMS < NO_OWNER as usize);
 
 #[inline]
-const fn place(intid: u32) -> usize {
+const fn index_of(intid: u32) -> usize {
     intid.wrapping_sub(FIRST_SPI) as usize
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum InputState {
     /// A byte for this VM.
     Byte(&'static Vm, u8),
     /// The VM's PL011 has the byte, and its interrupt line is to be updated.
-    Given(&'static Vm),
+    Received(&'static Vm),
     /// The byte selected this VM for input, which is to be reported.
     Selected(&'static Vm),
 }

@@ -12,7 +12,7 @@ pub(crate) enum Stage {
     /// The first run starts.
     First,
     /// A run ends as decided.
-    End { end: RunEnd, part: Step },
+    End { end: RunEnd, step: Step },
     /// The virtual devices are reset for another run.
     Reset,
     /// A range of memory is cleaned from the caches, from this byte.
@@ -30,11 +30,11 @@ impl Stage {
 
     /// An end that is decided before the next run started: nothing but its record is left.
     pub(crate) const fn end_before_start(end: RunEnd) -> Self {
-        let part = Step {
+        let step = Step {
             stage: NOTE,
             number: 0,
         };
-        Self::End { end, part }
+        Self::End { end, step }
     }
 }
 
@@ -57,8 +57,8 @@ impl RestartSequence {
 
     /// All vCPUs stopped: the run ends.
     pub(crate) fn end(&self, end: RunEnd) {
-        let part = Step::FIRST;
-        *self.0.lock() = Stage::End { end, part };
+        let step = Step::FIRST;
+        *self.0.lock() = Stage::End { end, step };
     }
 
     /// Cancels the sequence, for another instance in the slot.

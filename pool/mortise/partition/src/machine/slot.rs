@@ -9,7 +9,7 @@
 //! code reads it on behalf of one of the slot's vCPUs, which then is on a core, or for the console,
 //! with the log's lock held and a log ring in it. A vacant slot has neither.
 
-use super::{backlog::Backlog, description::Description};
+use super::{backlog::Backlog, description::Description, stacks::PAGE};
 use core::sync::atomic::AtomicBool;
 use core_manifest::{Mapping, MappingKind};
 use core_memory::{IntermediateRange, PhysicalRange};
@@ -20,8 +20,6 @@ use core_sync::TicketLock;
 
 /// IPA of an instance's status page, which its log ring follows.
 pub(crate) const WINDOW: usize = 0x8000_0000;
-
-pub(crate) const PAGE: usize = 0x1000;
 
 /// Bytes of a slot's status page and log ring.
 pub(crate) const OWN: usize = 0x1_2000;

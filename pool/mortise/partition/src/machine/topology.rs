@@ -91,7 +91,7 @@ impl Machine {
     }
 
     /// All VMs, VM slots included. Empty before the manifest is parsed.
-    pub(crate) fn vms(&self) -> impl Iterator<Item = &'static Vm> {
+    pub fn vms(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms.iter().filter_map(Once::get)
     }
 
@@ -142,11 +142,6 @@ impl Machine {
             core_log::info!("every virtual machine has ended");
             hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
         }
-    }
-
-    /// All VMs, VM slots included.
-    pub fn all(&self) -> impl Iterator<Item = &'static Vm> {
-        self.vms()
     }
 
     /// INTID of the virtual timer.

@@ -19,14 +19,14 @@ use mortise_console::{Argument, Words};
 const REGISTERS: usize = 8;
 
 const WITHDRAW: usize = 1;
-const CALL: usize = 2;
+const KICK: usize = 2;
 const NOTE: usize = 3;
 
 /// Parts of the report, by their first number.
 const TEXT: usize = NOTE + 4;
 const REASON: usize = TEXT + core_statistics::REASON_WORDS;
-const LAST_WORDS: usize = REASON + 1;
-const LINE: usize = LAST_WORDS + 1;
+const GUEST_OUTPUT: usize = REASON + 1;
+const LINE: usize = GUEST_OUTPUT + 1;
 const CAUSE: usize = LINE + 1;
 const ROWS: usize = CAUSE + 1;
 
@@ -58,13 +58,13 @@ pub(crate) fn report_fault(
     vcpu: usize,
     x: &[u64; 31],
 ) -> bool {
-    let mut told = vm.fault.lock();
-    let Some(report) = told.as_mut().filter(|report| report.vcpu == vcpu) else {
+    let mut fault = vm.fault.lock();
+    let Some(report) = fault.as_mut().filter(|report| report.vcpu == vcpu) else {
         return false;
     };
     let more = continue_report(report, core, vm, x);
     if !more {
-        *told = None;
+        *fault = None;
     }
     more
 }
@@ -84,8 +84,8 @@ fn continue_report(
             None => return false,
         },
         WITHDRAW => vm.mark_ending(),
-        CALL => vm.kick_cores(report.kicks, core.machine),
-        part if part < TEXT => write_registers(report, vm, x, (part - NOTE) * REGISTERS),
+        KICK => vm.kick_cores(report.kicks, core.machine),
+        part if part < TEXT => write_registers(vm, x, (part - NOTE) * REGISTERS),
         part if part < REASON => {
             if !write_reason(report, vm, part - TEXT, &stop) {
                 return true;
@@ -95,7 +95,7 @@ fn continue_report(
             vm.status.set_fault(report.vcpu, &report.registers);
             vm.status.set_reason(report.fault.reason);
         }
-        LAST_WORDS => {
+        GUEST_OUTPUT => {
             // Output of the guest before its fault.
             if !drain_ring(core.machine, vm, &stop) {
                 return true;
@@ -118,7 +118,7 @@ fn continue_report(
     true
 }
 
-fn write_registers(_report: &FaultReport, vm: &Vm, x: &[u64; 31], first: usize) {
+fn write_registers(vm: &Vm, x: &[u64; 31], first: usize) {
     for (register, value) in x.iter().enumerate().skip(first).take(REGISTERS) {
         vm.status.set_register(register, *value);
     }

@@ -43,31 +43,31 @@ use mortise_vdev_pl011::Pl011;
 pub(crate) const CHUNK: u64 = 64;
 
 /// Does one step of the end of a run.
-fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, part: Step) -> Stage {
+fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, step: Step) -> Stage {
     let machine = core.machine;
-    let more = match part.stage {
+    let more = match step.stage {
         // Before the end is reported.
         0 => !flush_log(machine, vm, &|| core.preemption_pending()),
         1 => {
-            let part = part.resume_at(reset_spis(vm, machine, part.number));
-            return Stage::End { end, part };
+            let step = step.resume_at(reset_spis(vm, machine, step.number));
+            return Stage::End { end, step };
         }
-        2 => machine.vm_stopped(vm, part.number),
+        2 => machine.vm_stopped(vm, step.number),
         NOTE => {
             record_end(vm, end);
             false
         }
         4 => {
-            let wanted = core.preemption_pending();
-            if !wanted {
+            let pending = core.preemption_pending();
+            if !pending {
                 report_end(vm, end, machine);
             }
-            wanted
+            pending
         }
         _ => return conclude_end(machine, vm, end),
     };
-    let part = part.next(more);
-    Stage::End { end, part }
+    let step = step.next(more);
+    Stage::End { end, step }
 }
 
 /// Concludes the end of a run, unless another end was decided meanwhile.
@@ -154,7 +154,7 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
                 vm.set_state(State::Starting);
                 Stage::LOAD
             }
-            Stage::End { end, part } => end_step(core, vm, end, part),
+            Stage::End { end, step } => end_step(core, vm, end, step),
             Stage::Reset => {
                 reset_devices(vm);
                 Stage::CLEAN

@@ -81,11 +81,6 @@ impl Vm {
         self.status.summary()
     }
 
-    /// Writes the VM's state to the status page.
-    pub fn note_state(&self, state: State) {
-        self.set_state(state);
-    }
-
     /// Counts the VM as one that has not ended.
     fn count_alive(&self, machine: &Machine) {
         if !self.alive.swap(true, Ordering::AcqRel) {
@@ -161,7 +156,7 @@ impl Vm {
     }
 
     /// Sets the VM's state on the status page and in the trace.
-    pub(crate) fn set_state(&self, state: State) {
+    pub fn set_state(&self, state: State) {
         self.status.set_state(state);
         self.record_state(state);
     }

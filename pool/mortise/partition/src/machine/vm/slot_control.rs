@@ -1,7 +1,8 @@
 //! Control of a VM slot by its manager.
 
 use crate::machine::{
-    slot::{CLEAR_BYTES, OWN, PAGE, Slot, SlotConfig},
+    slot::{CLEAR_BYTES, OWN, Slot, SlotConfig},
+    stacks::PAGE,
     vm::Vm,
 };
 use core::sync::atomic::Ordering;
