@@ -170,13 +170,13 @@ const TIMER: Clock<El1> = match Frequency::from_hertz(1) {
 /// value clears it.
 #[inline(always)]
 fn cause() {
-    TIMER.move_alarm(0);
+    TIMER.rearm_timer(0);
 }
 
 /// Common start of the handlers.
 #[inline(always)]
 fn interrupted() {
-    TIMER.move_alarm(u64::MAX);
+    TIMER.rearm_timer(u64::MAX);
     count(1);
 }
 

@@ -44,7 +44,7 @@ pub fn main() {
         measure("irq", || {
             interrupted(|| TIMER.start(Instant::from_nanoseconds(0)))
         }),
-        measure("hypercall", || firmware::call_hypervisor(PSCI_VERSION)),
+        measure("hypercall", || firmware::hypercall0(PSCI_VERSION)),
         measure("gicd_read", || _ = DISTRIBUTOR.read32(ISENABLER1)),
         measure("gicd_write_zero", || DISTRIBUTOR.write32(ISENABLER1, 0)),
         measure("sgi_self", || {
@@ -52,7 +52,7 @@ pub fn main() {
         }),
     ];
     for function in [PSCI_VERSION, SMCCC_VERSION] {
-        let answer = firmware::ask_hypervisor(function, [1, 2, 3, 4]);
+        let answer = firmware::hypercall4(function, [1, 2, 3, 4]);
         tenon::log::info!("call {function:#x} answers {answer:x?}");
     }
     let doorbells = ["to-shared", "to-direct"].map(ring);

@@ -61,7 +61,7 @@ impl<L: ExceptionLevel> Host for Machine<L> {
 
     fn wait_until(&self, nanoseconds: u64) {
         let deadline = self.clock.frequency().ticks(nanoseconds);
-        self.clock.set_alarm(deadline);
+        self.clock.arm_timer(deadline);
         while self.clock.ticks() < deadline {
             if self.wakes {
                 cpu::wait_for_interrupt();

@@ -49,7 +49,7 @@ impl Output {
             Self::Ring(ring) => {
                 ring.write(bytes);
                 if bytes.ends_with(b"\n") && ring.wants_kick() {
-                    hw_arch::firmware::call_hypervisor(KICK);
+                    hw_arch::firmware::hypercall0(KICK);
                 }
             }
             Self::Serial(serial, begun) => {

@@ -136,7 +136,7 @@ impl<T: Timed> RadixHeap<T> {
         let base = self.base.get();
         let deadline = deadline.max(base);
         let slot = self.insert(timer, deadline, base, Role::Started);
-        self.set_alarm(deadline, slot)
+        self.arm_timer(deadline, slot)
     }
 
     /// Restarts a timer that has just expired, if the timer [restarted](RadixHeap::restart) before
@@ -159,12 +159,12 @@ impl<T: Timed> RadixHeap<T> {
     #[inline(always)]
     pub fn restart(&self, timer: T, deadline: u64) -> Option<u64> {
         let slot = self.insert(timer, deadline, self.base.get(), Role::Restarted);
-        self.set_alarm(deadline, slot)
+        self.arm_timer(deadline, slot)
     }
 
     /// Updates the alarm and its slot, if this deadline is earlier.
     #[inline(always)]
-    fn set_alarm(&self, deadline: u64, slot: SlotIndex) -> Option<u64> {
+    fn arm_timer(&self, deadline: u64, slot: SlotIndex) -> Option<u64> {
         if deadline >= self.alarm.get() {
             return None;
         }

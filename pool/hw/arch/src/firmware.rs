@@ -28,7 +28,7 @@ pub use host::{Unanswered as Hvc, Unanswered as Smc};
 
 /// Calls a function of the hypervisor without arguments and drops the reply. Shorter than a call
 /// with seventeen arguments (Arm DEN 0028, 2.6).
-pub fn call_hypervisor(function: u32) {
+pub fn hypercall0(function: u32) {
     #[cfg(target_arch = "aarch64")]
     // SAFETY: a hypervisor without this function returns an error; all registers that a call may
     // change are named.
@@ -45,7 +45,7 @@ pub fn call_hypervisor(function: u32) {
 }
 
 /// Calls a function with one argument. Returns x0, all ones on the host.
-pub fn call_hypervisor_with(function: u32, argument: u64) -> u64 {
+pub fn hypercall1(function: u32, argument: u64) -> u64 {
     let mut answer = u64::from(function);
     #[cfg(target_arch = "aarch64")]
     // SAFETY: a hypervisor without this function returns an error; all registers that a call may
@@ -69,14 +69,14 @@ pub fn call_hypervisor_with(function: u32, argument: u64) -> u64 {
 
 /// Calls a function with four arguments. Returns x0 to x3.
 #[must_use]
-pub fn ask_hypervisor(function: u32, arguments: [u64; 4]) -> [u64; 4] {
-    ask_hypervisor_again(function, 0, arguments)
+pub fn hypercall4(function: u32, arguments: [u64; 4]) -> [u64; 4] {
+    resume_hypercall4(function, 0, arguments)
 }
 
 /// Calls a function with four arguments and a value in the upper half of x0, where Mortise keeps
 /// the progress of a preempted call.
 #[must_use]
-pub fn ask_hypervisor_again(function: u32, progress: u64, arguments: [u64; 4]) -> [u64; 4] {
+pub fn resume_hypercall4(function: u32, progress: u64, arguments: [u64; 4]) -> [u64; 4] {
     #[cfg(target_arch = "aarch64")]
     {
         let [x1, x2, x3, x4] = arguments;

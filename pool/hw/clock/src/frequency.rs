@@ -141,7 +141,7 @@ mod tests {
         }
 
         #[test]
-        fn an_alarm_is_never_early(frequency in frequency(), time in 0..u64::MAX / 8) {
+        fn a_timer_never_expires_early(frequency in frequency(), time in 0..u64::MAX / 8) {
             let ticks = frequency.ticks(time);
             prop_assume!(ticks < u64::MAX && frequency.nanoseconds(ticks) < u64::MAX);
             prop_assert!(frequency.nanoseconds(ticks) >= time);

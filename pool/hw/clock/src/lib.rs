@@ -4,14 +4,14 @@
 //!
 //! One counter runs through the whole system at a fixed frequency (Arm ARM, D12). [`Clock`] reads
 //! it, [`Frequency`] converts ticks to nanoseconds and back, [`Series`] counts periods, and the
-//! clock's alarm raises this core's timer interrupt. The timer follows from the exception level:
+//! clock's timer raises this core's interrupt. The timer follows from the exception level:
 //! the virtual timer at EL1, the hypervisor timer at EL2, so that Mortise and its guests do not
 //! share one.
 //!
 //! # Guarantees
 //!
 //! - **Exact.** Nanoseconds are the true quotient rounded down, ticks the true quotient rounded
-//!   up: no drift over any run, and an alarm set for a time never comes before it.
+//!   up: no drift over any run, and a timer never expires early.
 //! - **Total.** No argument overflows or panics; a result that exceeds `u64` becomes its maximum.
 //! - **Cheap.** A conversion is two divisions and no loop; reading and setting are single register
 //!   accesses. No lock, no allocation, any context.
@@ -63,9 +63,9 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The counter and the alarm of the core that uses it, at exception level `L`.
+/// The counter and the timer of the core that uses it, at exception level `L`.
 ///
-/// The whole system has one counter; the alarm belongs to the calling core.
+/// The whole system has one counter; the timer belongs to the calling core.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock<L> {
     frequency: Frequency,
@@ -110,7 +110,7 @@ impl<L: ExceptionLevel> Clock<L> {
     /// Arms this core's timer: its interrupt is pending from the moment the counter reaches
     /// `ticks`, at once if it already has, until the timer is rearmed or stopped.
     #[inline]
-    pub fn set_alarm(&self, ticks: u64) {
+    pub fn arm_timer(&self, ticks: u64) {
         // SAFETY: the compare value only determines when the timer interrupt is pending.
         unsafe { L::write_timer_cval(ticks) };
         // SAFETY: this enables the timer of this level; delivery is up to the interrupt controller.
@@ -119,21 +119,21 @@ impl<L: ExceptionLevel> Clock<L> {
 
     /// Rearms a timer that is armed: one register write.
     #[inline]
-    pub fn move_alarm(&self, ticks: u64) {
+    pub fn rearm_timer(&self, ticks: u64) {
         // SAFETY: the compare value only determines when the timer interrupt is pending.
         unsafe { L::write_timer_cval(ticks) };
     }
 
     /// Stops this core's timer and clears its interrupt.
     #[inline]
-    pub fn stop_alarm(&self) {
+    pub fn stop_timer(&self) {
         // SAFETY: a disabled timer raises no interrupt; no memory depends on it.
         unsafe { L::write_timer_ctl(0) };
     }
 
     /// Whether the timer is armed and has expired.
     #[inline]
-    pub fn alarm_is_due(&self) -> bool {
+    pub fn timer_expired(&self) -> bool {
         L::read_timer_ctl() & (ENABLE | STATUS) == ENABLE | STATUS
     }
 }

@@ -46,7 +46,7 @@ impl CoreTask for Native {
         if let Some((_, task)) = Self::on(core.cpu) {
             // SAFETY: Mortise calls this once, on a core that runs nothing else; `THIS_CORE` serves any core.
             (task.main)(&unsafe { Grant::new(&THIS_CORE) });
-            core.clock().stop_alarm();
+            core.clock().stop_timer();
         }
     }
 }
@@ -64,7 +64,7 @@ impl Host for ThisCore {
     fn wait_until(&self, nanoseconds: u64) {
         let clock = Core::current().clock();
         let deadline = clock.frequency().ticks(nanoseconds);
-        clock.set_alarm(deadline);
+        clock.arm_timer(deadline);
         // The timer interrupt ends WFI while it stays masked. Other events may do so too.
         while clock.ticks() < deadline {
             cpu::wait_for_interrupt();

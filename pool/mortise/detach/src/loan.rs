@@ -204,10 +204,10 @@ impl Run<'_> {
         }
         cell.count_wait();
         loop {
-            clock.set_alarm(ticks);
+            clock.arm_timer(ticks);
             cpu::wait_for_interrupt();
-            let due = clock.alarm_is_due();
-            clock.stop_alarm();
+            let due = clock.timer_expired();
+            clock.stop_timer();
             if due {
                 until.store(0, Ordering::Relaxed);
                 return None;

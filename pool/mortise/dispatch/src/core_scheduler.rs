@@ -102,7 +102,7 @@ impl Dispatcher for CoreScheduler {
         // SAFETY: no guest has run on this core.
         self.optional.set(unsafe { OptionalRegisters::detect() });
         self.queue.set_slice(bounds::ticks(core, BACKGROUND_SLICE));
-        core.clock().set_alarm(u64::MAX);
+        core.clock().arm_timer(u64::MAX);
         if let Some(regulator) = core.regulator() {
             regulator.begin(core);
         }
@@ -359,7 +359,7 @@ impl CoreScheduler {
         chosen: Option<&'static VcpuContext>,
         alarm: u64,
     ) -> Option<&'static VcpuContext> {
-        core.clock().move_alarm(alarm);
+        core.clock().rearm_timer(alarm);
         self.selected.set(chosen);
         match chosen {
             Some(context) => context.mask.get().apply_during_switch(),

@@ -74,7 +74,7 @@ impl Peer {
         match *self {
             Self::Thread(bell) => bell.ring(),
             // The result does not matter: only the owner of an end gets here.
-            Self::Vm(number) => _ = hw_arch::firmware::call_hypervisor_with(RING, number.into()),
+            Self::Vm(number) => _ = hw_arch::firmware::hypercall1(RING, number.into()),
         }
     }
 }

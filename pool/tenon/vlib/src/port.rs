@@ -4,7 +4,7 @@ use crate::{Error, call_order::CallOrder, channel_memory::ChannelMemory};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_ring::Area;
-use hw_arch::firmware::ask_hypervisor;
+use hw_arch::firmware::hypercall4;
 use spin::Once;
 use tenon_thread::environment::{self, VlibEnd};
 use tenon_thread::interrupt::{self, Trigger};
@@ -191,7 +191,7 @@ impl Port {
 
     /// Makes a hypercall.
     fn order(end: &VlibEnd, function: u32) -> Result<(), Error> {
-        let [status, ..] = ask_hypervisor(function, [end.number.into(), 0, 0, 0]);
+        let [status, ..] = hypercall4(function, [end.number.into(), 0, 0, 0]);
         match status {
             0 => Ok(()),
             _ => Err(Error::NotListening),

@@ -40,7 +40,7 @@ pub use error::Error;
 pub use image::{Chunk, GRANULE, Image};
 pub use info::{Listed, State, Statistics, Totals};
 
-use hw_arch::firmware::ask_hypervisor;
+use hw_arch::firmware::hypercall4;
 
 /// Function numbers of Mortise (`docs/lifecycle.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ enum Function {
 
 /// Makes a hypercall and returns x1 to x3.
 fn ask(function: Function, arguments: [u64; 4]) -> Result<[u64; 3], Error> {
-    let [status, x1, x2, x3] = ask_hypervisor(function as u32, arguments);
+    let [status, x1, x2, x3] = hypercall4(function as u32, arguments);
     Error::check(status).map(|()| [x1, x2, x3])
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Message, message, number, wish};
 use core::sync::atomic::{AtomicU64, Ordering};
-use hw_arch::firmware::{call_hypervisor, call_hypervisor_with};
+use hw_arch::firmware::{hypercall0, hypercall1};
 use tenon::environment;
 use tenon::irq::{self, Priority, Trigger};
 use tenon::time::{self, Duration};
@@ -50,7 +50,7 @@ pub fn run() -> Result<(), Error> {
             wish::MASKED => masked(),
             wish::TRESPASS => {
                 let numbers = (0..64).chain([u64::MAX]);
-                let answers = numbers.map(|number| call_hypervisor_with(RING, number));
+                let answers = numbers.map(|number| hypercall1(RING, number));
                 answers.filter(|&answer| answer == DENIED).count() as u64
             }
             _ => u64::MAX,
@@ -64,7 +64,7 @@ pub fn run() -> Result<(), Error> {
 
 fn ring(name: &str) {
     if let Some(channel) = environment::channel(name) {
-        let _ = call_hypervisor_with(RING, channel.number.into());
+        let _ = hypercall1(RING, channel.number.into());
     }
 }
 
@@ -88,7 +88,7 @@ fn masked() -> u64 {
 
 /// Restarts this VM at any point (PSCI SYSTEM_RESET).
 fn die() -> u64 {
-    call_hypervisor(0x8400_0009);
+    hypercall0(0x8400_0009);
     hw_arch::cpu::park()
 }
 

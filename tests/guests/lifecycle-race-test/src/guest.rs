@@ -2,7 +2,7 @@
 //! that are denied.
 
 use crate::Outcome;
-use hw_arch::firmware::ask_hypervisor;
+use hw_arch::firmware::hypercall4;
 use tenon::thread::{Priority, Storage};
 use tenon::time::{self, Duration};
 use tenon_vm::{Blueprint, Error, Image, RAM, Totals, Vm};
@@ -49,7 +49,7 @@ pub(crate) fn run() {
         tenon::log::info!("FAILED: {error}");
     }
     loop {
-        let _version = ask_hypervisor(VERSION, [0; 4]);
+        let _version = hypercall4(VERSION, [0; 4]);
         time::sleep(Duration::from_micros(20));
     }
 }

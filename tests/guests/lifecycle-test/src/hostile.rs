@@ -1,7 +1,7 @@
 //! Cases of incorrect and hostile use.
 
 use crate::{cases::blueprint, guests};
-use hw_arch::firmware::ask_hypervisor;
+use hw_arch::firmware::hypercall4;
 use tenon_vm::{Error, Listed, RAM, Vm};
 
 type Outcome = Result<bool, Error>;
@@ -14,7 +14,7 @@ const LAST: u32 = 0xc600_01ff;
 
 /// The result of a call in x0.
 fn ask(function: u32, arguments: [u64; 4]) -> i64 {
-    let [status, ..] = ask_hypervisor(function, arguments);
+    let [status, ..] = hypercall4(function, arguments);
     status as i64
 }
 
@@ -75,8 +75,7 @@ pub(crate) fn nonsense() -> Outcome {
 
 /// The result of a call that claims to be a continuation.
 fn repeated(function: u32, progress: u64, handle: u64) -> i64 {
-    let [status, ..] =
-        hw_arch::firmware::ask_hypervisor_again(function, progress, [handle, 1, 1, 64]);
+    let [status, ..] = hw_arch::firmware::resume_hypercall4(function, progress, [handle, 1, 1, 64]);
     status as i64
 }
 

@@ -5,7 +5,7 @@ use crate::budgets::{asynchronous_served, budget, served};
 use crate::server::{Ask, Server, progress, stands_still};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use hw_arch::firmware::ask_hypervisor;
+use hw_arch::firmware::hypercall4;
 use tenon::thread::{self, Priority, Storage};
 use tenon::time::{self, Duration, Instant};
 use tenon_vlib::Error;
@@ -301,12 +301,12 @@ fn forged(server: &mut Server) -> Verdict {
         (0xc600_0401, 1, NOT_FOUND),
         (0xc600_0402, u64::MAX, NOT_FOUND),
     ] {
-        let [found, ..] = ask_hypervisor(function, [vlib, 0, 0, 0]);
+        let [found, ..] = hypercall4(function, [vlib, 0, 0, 0]);
         expect(found == expected, "not refused", found)?;
     }
     // Calls to stop or continue without a call in progress have no effect.
     for function in [0xc600_0402, 0xc600_0403] {
-        let _ = ask_hypervisor(function, [0; 4]);
+        let _ = hypercall4(function, [0; 4]);
         expect(stands_still(500), "it runs without a call", progress())?;
     }
     expect_answer(server.ask(Ask::Next, 1), Ok(2))

@@ -16,7 +16,7 @@ const NOT_SUPPORTED: u64 = u64::MAX;
 pub fn main() {
     for _ in 0..3 {
         time::sleep(Duration::from_millis(1));
-        match firmware::call_hypervisor_with(TAKE, 0) {
+        match firmware::hypercall1(TAKE, 0) {
             NOT_SUPPORTED => tenon::log::error!("nobody deals out numbers"),
             number => tenon::log::info!("number {number}"),
         }

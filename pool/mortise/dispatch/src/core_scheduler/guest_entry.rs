@@ -80,7 +80,7 @@ impl CoreScheduler {
         context: &'static VcpuContext,
         alarm: u64,
     ) -> ! {
-        core.clock().move_alarm(alarm);
+        core.clock().rearm_timer(alarm);
         self.selected.set(Some(context));
         context.mask.get().apply_during_switch();
         let Some(vcpu) = context.vcpu() else {

@@ -226,7 +226,7 @@ impl CoreScheduler {
                 self.contexts[index].mask.get().apply_during_switch();
             }
             // The timer is masked until the decision, so that the test sees other interrupts only.
-            core.clock().move_alarm(u64::MAX);
+            core.clock().rearm_timer(u64::MAX);
             if is_pending() && self.is_other_pending() {
                 self.reschedule.set(true);
                 return false;
@@ -255,7 +255,7 @@ impl CoreScheduler {
     #[inline(always)]
     fn run_core_alarm(&'static self, core: &'static Core) -> bool {
         core.hypervisor_timer_expired();
-        core.clock().move_alarm(u64::MAX);
+        core.clock().rearm_timer(u64::MAX);
         let pending = is_pending();
         // If none is pending, the caller decides.
         self.reschedule.set(pending);
@@ -276,7 +276,7 @@ impl CoreScheduler {
             if over && self.timers.earliest() > now {
                 return true;
             }
-            core.clock().move_alarm(u64::MAX);
+            core.clock().rearm_timer(u64::MAX);
             if over || is_pending() {
                 self.reschedule.set(true);
                 return false;

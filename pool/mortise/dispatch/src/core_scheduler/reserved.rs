@@ -84,7 +84,7 @@ impl CoreScheduler {
     ) -> ! {
         // The timer is masked until the decision, before which the core tests for pending
         // interrupts.
-        core.clock().move_alarm(u64::MAX);
+        core.clock().rearm_timer(u64::MAX);
         if is_pending_now() {
             self.retry_decision(core, alarm)
         }
@@ -145,7 +145,7 @@ impl CoreScheduler {
             };
             alarm = self.timers.earliest();
         }
-        core.clock().move_alarm(u64::MAX);
+        core.clock().rearm_timer(u64::MAX);
         match all {
             true => self.decide_charged(core, alarm, now, depleted),
             false => None,

@@ -361,7 +361,7 @@ impl Core {
         self.alarm.set(ticks);
         match self.dispatcher() {
             Some(dispatcher) => dispatcher.reconsider(self),
-            None => self.machine.board.clock.set_alarm(ticks),
+            None => self.machine.board.clock.arm_timer(ticks),
         }
     }
 

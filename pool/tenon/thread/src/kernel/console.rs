@@ -68,7 +68,7 @@ impl Console {
             Self::Ring(ring) => {
                 ring.write(b"\n");
                 if ring.wants_kick() {
-                    hw_arch::firmware::call_hypervisor(CONSOLE_KICK);
+                    hw_arch::firmware::hypercall0(CONSOLE_KICK);
                 }
             }
             Self::Serial(_) => self.put(b"\r\n"),

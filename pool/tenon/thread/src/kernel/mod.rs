@@ -162,7 +162,7 @@ impl Kernel {
     /// Sets the clock and starts the timer queue, time slices and budgets.
     pub(crate) fn start_clock(&self, clock: Clock<El1>) {
         self.clock.set(Some(clock));
-        clock.set_alarm(self.timers.begin(clock));
+        clock.arm_timer(self.timers.begin(clock));
         self.start_slices();
         self.start_servers();
     }

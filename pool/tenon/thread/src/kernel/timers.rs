@@ -17,7 +17,7 @@ impl Kernel {
             _ => self.start_shared_timer(timer, || ticks),
         };
         if let Some(alarm) = alarm {
-            self.clock().move_alarm(alarm);
+            self.clock().rearm_timer(alarm);
         }
     }
 
@@ -80,7 +80,7 @@ impl Kernel {
                 if !options::small()
                     && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
                 {
-                    clock.move_alarm(alarm);
+                    clock.rearm_timer(alarm);
                     return timer.expire(self, now);
                 }
                 self.expire_several(now);
@@ -95,7 +95,7 @@ impl Kernel {
         for _ in 0..EXPIRY_STEPS {
             match self.timers.list().expire(now) {
                 Ok(timer) => timer.expire(self, now),
-                Err(next) => return self.clock().move_alarm(next),
+                Err(next) => return self.clock().rearm_timer(next),
             }
         }
     }
@@ -109,7 +109,7 @@ impl Kernel {
             match wheel.expire(tick) {
                 Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().move_alarm((tick + 1).saturating_mul(length)),
+                Step::Idle => return self.clock().rearm_timer((tick + 1).saturating_mul(length)),
             }
         }
         // If more timers are due, the compare value is still in the past and interrupts at once.
@@ -131,7 +131,7 @@ impl Kernel {
             match timers.cascade(now) {
                 Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().move_alarm(timers.alarm()),
+                Step::Idle => return self.clock().rearm_timer(timers.alarm()),
             }
         }
         // More timers may be due: the compare value has passed, so the interrupt stays pending.

@@ -42,7 +42,7 @@ impl PeriodicTimer {
         };
         if options::cores() > 1 {
             let alarm = kernel.start_shared_timer(&self.timer, begin);
-            return alarm.map_or((), |alarm| kernel.clock().move_alarm(alarm));
+            return alarm.map_or((), |alarm| kernel.clock().rearm_timer(alarm));
         }
         kernel.cancel_timer(&self.timer);
         kernel.start_timer(&self.timer, begin());
@@ -94,7 +94,7 @@ impl PeriodicTimer {
     fn restart_slow(&'static self, kernel: &Kernel, now: u64) {
         self.skip_missed(kernel, now);
         if let Some(alarm) = kernel.restart_timer(&self.timer, self.series.ticks()) {
-            kernel.clock().move_alarm(alarm);
+            kernel.clock().rearm_timer(alarm);
         }
     }
 

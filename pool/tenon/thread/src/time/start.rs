@@ -52,7 +52,7 @@ impl Timer {
         kernel.record(Event::Start, self);
         let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
         if let Some(alarm) = kernel.start_idle_timer(self, ticks) {
-            kernel.clock().move_alarm(alarm);
+            kernel.clock().rearm_timer(alarm);
         }
         // SAFETY: the operation on the timer queue is complete.
         unsafe { irq_mask::restore(mask) };

@@ -71,7 +71,7 @@ impl Kernel {
             restarts.then(|| timers.start(timer, next())).flatten()
         });
         if let Some(alarm) = alarm.flatten() {
-            self.clock().move_alarm(alarm);
+            self.clock().rearm_timer(alarm);
         }
     }
 
@@ -95,7 +95,7 @@ impl Kernel {
             match step {
                 Step::Expired(timer) => timer.expire_out_of_line(self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().move_alarm(self.timers.heap().alarm()),
+                Step::Idle => return self.clock().rearm_timer(self.timers.heap().alarm()),
             }
         }
         // If more timers are due, the compare value is still in the past and interrupts at once.
