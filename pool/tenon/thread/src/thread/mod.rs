@@ -70,7 +70,7 @@ pub(crate) enum Wait {
 }
 
 /// A thread, or the contents of its storage after it has ended. Code that knows that the thread
-/// lives, and the thread itself, use this type; other code uses a [`Handle`](super::Handle).
+/// lives, and the thread itself, use this type; other code uses a [`Handle`].
 pub struct Thread {
     /// The address of its context while it does not run; meaningless while it runs.
     stack_pointer: Cell<usize>,

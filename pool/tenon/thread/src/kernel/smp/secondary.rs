@@ -113,7 +113,7 @@ unsafe fn turn_on(_: u64, _: u64) -> bool {
 /// # Safety
 ///
 /// To be called once per core by the image's secondary entry, at EL1 on that core's interrupt stack
-/// with interrupts masked, after [`start_secondaries`] turned the core on with this number.
+/// with interrupts masked, after `start_secondaries` turned the core on with this number.
 pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
     number: usize,
