@@ -39,7 +39,7 @@ pub(crate) fn take(posted_irq: &AtomicU64) -> Option<u32> {
 
 impl Machine {
     /// Posts interrupt `intid` to the vCPU that is pinned to core `cpu` and has [posted interrupts
-    /// enabled](Vm::enable_posted_irq); returns false if the interrupt is to be
+    /// enabled](crate::Vm::enable_posted_irq); returns false if the interrupt is to be
     /// [raised](crate::RaiseInterrupt::raise) instead.
     #[inline(always)]
     #[must_use]
