@@ -204,4 +204,4 @@ def assert_apart(name, pieces):
 def test_a_file_without_a_format_is_refused_before_anything_is_built(tenon):
     outcome = tenon("run", "hello", "--trace", "trace.txt", json_file=False)
     assert outcome.status == 2
-    assert outcome.stderr.startswith("tenon: --trace: has no known trace formattrace.txt")
+    assert outcome.stderr.startswith("tenon: --trace: trace.txt has no known trace format")
