@@ -100,7 +100,7 @@ def test_a_call_ends_when_its_time_is_up(tmp_path):
     answer = spoken(script)
     assert answer.is_error
     assert said(answer) == [
-        "list: not done after 0.01 s, and ended;"
+        "list: stopped after the time limit of 0.01 s, and ended;"
         " ask for less, or start the server with a longer --limit"
     ]
 
@@ -117,7 +117,7 @@ def test_nothing_that_a_call_started_outlives_it(tmp_path, monkeypatch):
         f"subprocess.Popen([sys.executable, '-c', {started!r}])\n"
         "time.sleep(60)\n"
     )
-    with pytest.raises(WorkError, match="not done after 2 s"):
+    with pytest.raises(WorkError, match="stopped after the time limit of 2 s"):
         anyio.run(work, "build", [], Project(tmp_path), 2)
     assert began.exists()
     time.sleep(max(0, 5 - (time.time() - began.stat().st_mtime)))

@@ -29,7 +29,8 @@ from tenonos.system.units import duration_text, size_text
 from tenonos.system.write import render
 
 if TYPE_CHECKING:
-    from tenonos.plan.compose import Composer, Solved
+    from tenonos.plan.compose import Composer
+    from tenonos.plan.configuration import Solved
 
 RESTARTS = 3
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
@@ -58,7 +59,6 @@ def system_files(
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
     for image, made in solved.items():
-        assert made.config is not None
         files[f"{image}.config"] = _fragment(image, made.config.minimal)
     return files
 
@@ -197,16 +197,13 @@ def explain_json(
             "proven": "minimal",
             "utility": utility(plan),
             "images": {
-                n: composer.pool.loaded(s.kind, s.solution.chosen)
-                for n, s in solved.items()
-                if s.solution
+                n: composer.pool.loaded(s.kind, s.solution.chosen) for n, s in solved.items()
             },
             "libraries": composer.pool.costs,
         },
         "symbols": {
             name: {s: v for s, v in made.config.values.items() if v is True}
             for name, made in solved.items()
-            if made.config
         },
         "parameters": _parameters(answer, plan, composer, solved),
         "devices": answer.devices,
@@ -230,7 +227,6 @@ def _parameters(
     for name, parameter in parameters.places(answer, plan, composer.board, colours):
         found[name].append(parameter.json_dict())
     for name, made in solved.items():
-        if made.config:
-            of = parameters.of(composer.pool.tree, made.config, made.numbers)
-            found[name] += [parameter.json_dict() for parameter in of]
+        of = parameters.of(composer.pool.tree, made.config, made.numbers)
+        found[name] += [parameter.json_dict() for parameter in of]
     return found

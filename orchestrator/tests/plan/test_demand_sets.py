@@ -18,12 +18,11 @@ from second import Integers, KconfigConf, values
 from tenonos.cards import card
 from tenonos.paths import ROOT
 from tenonos.plan import bounds
-from tenonos.plan.compose import Composer
+from tenonos.plan.configuration import applied
 from tenonos.plan.models import Item, Plan
 from tenonos.plan.pool import CORES
 from tenonos.plan.solve import Demand, Problem, minimal, satisfiable
 from tenonos.pool.kconfig import isolated
-from tenonos.system import board as boards
 
 SETS = int(os.environ.get("TENON_DEMAND_SETS", "200"))
 SEED = int(os.environ.get("TENON_SEED", "2026"))
@@ -184,8 +183,7 @@ def best(judge, asked, cores):
     solution = bounds.best(problem, NAME, asked.kind, plan, judge.pool)
     assert solution is not None, f"seed {SEED}: {asked}"
     assert solution.cost == judge.least(asked.kind, asked.named, cores), f"seed {SEED}: {asked}"
-    composer = Composer(judge.pool, boards.load("qemu-virt"), None)
-    config = composer._applied(NAME, solution, cores)
+    config = applied(NAME, solution, cores, judge.pool)
     assert config.values[CORES] in (0, cores), f"seed {SEED}: {asked}"
     return config
 

@@ -1,0 +1,78 @@
+"""Demands on the images of a plan, as constraints on their configurations.
+
+The stage between placement and solver: which images a plan has, and which symbols each must or must
+not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from tenonos.plan import channels
+from tenonos.plan.amend import MORTISE
+from tenonos.plan.assignment import SHARED
+from tenonos.plan.defaults import is_direct
+from tenonos.plan.models import CHANNEL, DISPATCH, TIMING, Guest, Item, is_bare, manages
+from tenonos.plan.pool import C_LIBRARY, Pool
+from tenonos.plan.solve import Demand
+from tenonos.system.board import Board
+
+DIRECT = "virt.irq.direct"
+
+
+def images(guests: Sequence[Guest], items: Sequence[Item]) -> list[tuple[str, str]]:
+    """Name and kind of each image that is configured: the hypervisor's and the Tenon VMs'."""
+    tenons = [(g.name, "tenon") for g in guests if g.kind == "tenon"]
+    return tenons if is_bare(items) else [(MORTISE, MORTISE), *tenons]
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The demands of a plan's guests and items on images for a board."""
+
+    pool: Pool
+    board: Board
+    guests: Sequence[Guest]
+    items: Sequence[Item]
+
+    def of(self, name: str, kind: str) -> list[Demand]:
+        """The demands on one image."""
+        demands = [Demand((f"IMAGE_{kind.upper()}",)), Demand((self.board.symbol,))]
+        for item in self.items:
+            value = str(item.value)
+            if item.kind == "forbid" and not value.startswith("guest."):
+                demands.append(Demand((self.pool.symbol(value),), False, value))
+            elif item.kind == "capability" and item.image == name:
+                demands.append(Demand((self.pool.symbol(value),), True, value))
+        return demands + (self._mortise() if kind == MORTISE else self._application(name, demands))
+
+    def _mortise(self) -> list[Demand]:
+        """The capabilities of the hypervisor that follow from its VMs."""
+        needs = {"virt.partition"} | ({DISPATCH} if manages(self.items) else set())
+        talk = channels.wanted_by_any(self.pool, self.guests, self.items)
+        needs |= {CHANNEL} if talk else set()
+        for guest in self.guests:
+            needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
+        return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
+
+    def _application(self, name: str, demands: Sequence[Demand]) -> list[Demand]:
+        """Exactly one application that does all that is demanded of a VM."""
+        pool = self.pool
+        periodic = any(i.image == name and i.kind in TIMING for i in self.items)
+        asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
+        guest = next(guest for guest in self.guests if guest.name == name)
+        fit = [
+            app
+            for app in pool.apps
+            if pool.has_tasks(app, periodic, guest.tasks, app in asked)
+            and pool.is_whole(app, asked)
+            and channels.talks(pool, app, guest, self.guests, self.items)
+        ]
+        one = [Demand(pair, False, "one application") for pair in combinations(pool.apps, 2)]
+        rust = [a for a in pool.apps if not pool.in_c(a)]
+        alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]
+        if not pool.speaks_of_c(asked):
+            fit = [app for app in fit if app in rust] or fit
+        return [Demand(tuple(fit), True, "an application"), *one, *alien]
