@@ -54,13 +54,13 @@ pub(crate) fn activate_map(core: &Core) -> bool {
 fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>, Error> {
     let machine = core.machine;
     let (board, stacks) = (&machine.board, (machine.stacks)());
-    let turns = registry::dispatcher().map(|dispatcher| dispatcher.records());
+    let schedulers = registry::dispatcher().map(|dispatcher| dispatcher.records());
     let mut map = KernelMap::new(machine.frames);
     map.map_image()?;
     let apart = [
         Some(stacks.all()),
         Some((machine.frame_room)()),
-        turns.map(|turns| turns.all()),
+        schedulers.map(|schedulers| schedulers.all()),
     ];
     let mut at = layout::rodata_end();
     while at < layout::image_end() {
@@ -74,8 +74,8 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
     }
     let stack = stacks.of(core.cpu);
     map.map(stack.start + PAGE, stack.len() - PAGE, Use::Data)?;
-    if let Some(turns) = turns.filter(|_| core.dispatcher().is_some()) {
-        let own = turns.of(core.cpu);
+    if let Some(schedulers) = schedulers.filter(|_| core.dispatcher().is_some()) {
+        let own = schedulers.of(core.cpu);
         map.map(own.start, own.len(), Use::Data)?;
     }
     map.map(common.start, common.len(), Use::Data)?;

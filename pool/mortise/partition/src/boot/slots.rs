@@ -86,9 +86,9 @@ fn make_shared(core: &'static Core) -> Result<(), &'static str> {
         return Err("its reserve has cores without room for so many");
     };
     if core.dispatcher().is_none() {
-        let had = core.current_vcpu();
+        let pinned = core.current_vcpu();
         core.set_dispatcher(dispatcher);
-        if let Some((vm, _)) = had {
+        if let Some((vm, _)) = pinned {
             if !vm.is_shared() {
                 return Err("its reserve has the core of a direct virtual machine");
             }

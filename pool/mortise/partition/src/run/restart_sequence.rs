@@ -72,12 +72,12 @@ fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, step: Step) -> St
 
 /// Concludes the end of a run, unless another end was decided meanwhile.
 fn conclude_end(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
-    let again = restarts(vm, end);
+    let restart = restarts(vm, end);
     let mut power = vm.power.lock();
-    match power.finish_run(end, again) {
-        Ok(()) if again => Stage::Reset,
+    match power.finish_run(end, restart) {
+        Ok(()) if restart => Stage::Reset,
         Ok(()) => {
-            // Under the lock: a manager that starts the VM again counts it anew.
+            // Under the lock: a manager that starts the VM again counts it again.
             vm.count_ended(machine);
             Stage::Idle
         }

@@ -34,10 +34,10 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
         core,
         vm,
         vcpu,
-        again: Cell::new(false),
+        repeat: Cell::new(false),
     };
     let outcome = route(registry::hypercalls(), &call, &mut caller);
-    match if caller.again.get() {
+    match if caller.repeat.get() {
         Outcome::Again(0)
     } else {
         outcome
@@ -75,17 +75,17 @@ struct Vcpu {
     vm: &'static Vm,
     vcpu: usize,
     /// Whether an interrupt is pending and nothing was done: the guest repeats the call.
-    again: Cell<bool>,
+    repeat: Cell<bool>,
 }
 
 impl Vcpu {
     /// Whether an interrupt is pending. The result of the call is discarded then.
     fn is_interrupted(&self) -> bool {
-        let late = self.core.preemption_pending();
-        if late {
-            self.again.set(true);
+        let pending = self.core.preemption_pending();
+        if pending {
+            self.repeat.set(true);
         }
-        late
+        pending
     }
 }
 
