@@ -1,53 +1,50 @@
-//! An inbox of a core: what other cores want of it, item by item.
+//! Inbox of a core: requests of other cores, item by item.
 //!
 //! # Purpose
 //!
-//! A core's run queue and timers are its own: no other core locks them. Who wants something done to
-//! a thread that lives there posts the thread, with the matter as a bit, and interrupts that core,
-//! which collects what was posted. An item is in one inbox at most; a second matter for an item
-//! that is in one already only adds its bit.
+//! Only the core itself accesses its run queue and timers. Another core that has a request for a
+//! thread of that core posts the thread, with the request as one bit, and interrupts the core,
+//! which collects what was posted. An item is in one inbox at most; a further request for an item
+//! that is posted already only sets its bit.
 //!
 //! # Guarantees
 //!
-//! - Posting takes a bounded number of steps but for one retry each time another core posts at the
-//!   same instant; collecting takes one exchange, and three instructions for each item to put the
-//!   oldest first. No lock, no allocation, no bound on the number of items.
-//! - No matter is lost and none is delivered twice. What was written before a post is seen by who
-//!   is handed its matter.
-//! - [`Inbox::post`] says whether the inbox was empty: then, and only then, its owner is to be
+//! - Posting takes a bounded number of steps, plus one retry for each post of another core at the
+//!   same instant. Collecting takes one exchange, and three instructions per item to put the oldest
+//!   first. No lock, no allocation, no bound on the number of items.
+//! - No request is lost and none is delivered twice. The receiver of a request observes all writes
+//!   before the post.
+//! - [`Inbox::post`] returns whether the inbox was empty: then, and only then, its owner is to be
 //!   interrupted.
-//! - Both may be called with interrupts masked. `model` checks all orders of three parties.
+//! - Both may be called with interrupts masked. `model` checks all interleavings of three parties.
 //!
 //! # Example
 //!
 //! ```
-//! use core_inbox::{Inbox, Post, Slip};
+//! use core_inbox::{Inbox, Postable, InboxEntry};
 //!
 //! struct Thread {
-//!     slip: Slip<Thread>,
+//!     inbox_entry: InboxEntry<Thread>,
 //! }
 //!
-//! impl Post for Thread {
-//!     fn slip(&self) -> &Slip<Self> {
-//!         &self.slip
+//! impl Postable for Thread {
+//!     fn inbox_entry(&self) -> &InboxEntry<Self> {
+//!         &self.inbox_entry
 //!     }
 //! }
 //!
-//! static THREAD: Thread = Thread { slip: Slip::new() };
+//! static THREAD: Thread = Thread { inbox_entry: InboxEntry::new() };
 //! static INBOX: Inbox<Thread> = Inbox::new();
 //!
 //! assert!(INBOX.post(&THREAD, 1 << 0));
 //! assert!(!INBOX.post(&THREAD, 1 << 3));
 //! let mut batch = INBOX.collect();
-//! assert!(batch.next().is_some_and(|(_, matters)| matters == 0b1001));
+//! assert!(batch.next().is_some_and(|(_, requests)| requests == 0b1001));
 //! assert!(batch.next().is_none());
 //! ```
 
 #![cfg_attr(not(any(test, loom)), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "a reference that went through an atomic pointer is one again"
-)]
+#![expect(unsafe_code, reason = "references are stored in atomic pointers")]
 
 #[cfg(all(test, loom))]
 mod model;
@@ -58,48 +55,48 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// What an item carries to be posted with.
+/// The part of an item that links it into an inbox.
 #[derive(Debug)]
-pub struct Slip<T> {
-    /// The one posted before it, after collection the one posted after it.
+pub struct InboxEntry<T> {
+    /// The item posted before it; after collection the item posted after it.
     next: AtomicPtr<T>,
-    /// What is wanted; while any is, the item is in an inbox or on its way there.
-    matters: AtomicU32,
+    /// The pending requests; while there are any, the item is in an inbox or being posted.
+    requests: AtomicU32,
 }
 
-impl<T> Slip<T> {
-    /// The slip of an item that is in no inbox.
+impl<T> InboxEntry<T> {
+    /// The entry of an item that is in no inbox.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
             next: AtomicPtr::new(ptr::null_mut()),
-            matters: AtomicU32::new(0),
+            requests: AtomicU32::new(0),
         }
     }
 
-    /// The slip of an item that is in no inbox.
+    /// The entry of an item that is in no inbox.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {
             next: AtomicPtr::new(ptr::null_mut()),
-            matters: AtomicU32::new(0),
+            requests: AtomicU32::new(0),
         }
     }
 }
 
-impl<T> Default for Slip<T> {
+impl<T> Default for InboxEntry<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Something that can be posted.
-pub trait Post: Sync + Sized + 'static {
-    /// Its slip, at the same place for as long as it lives.
-    fn slip(&self) -> &Slip<Self>;
+/// An item that can be posted.
+pub trait Postable: Sync + Sized + 'static {
+    /// Its entry, at the same address for its whole life.
+    fn inbox_entry(&self) -> &InboxEntry<Self>;
 }
 
-/// The inbox: a stack with its newest item on top.
+/// An inbox: a stack with the newest item on top.
 #[derive(Debug)]
 pub struct Inbox<T> {
     newest: AtomicPtr<T>,
@@ -129,21 +126,21 @@ impl<T> Default for Inbox<T> {
     }
 }
 
-impl<T: Post> Inbox<T> {
-    /// Wants `matters` done about `item`, at least one; returns whether the owner of this inbox is
-    /// to be interrupted. An item that is in another inbox already stays there.
+impl<T: Postable> Inbox<T> {
+    /// Posts `item` with `requests`, at least one. Returns whether the owner of this inbox is to be
+    /// interrupted. An item that is in another inbox already stays there.
     #[inline]
-    #[must_use = "somebody has to interrupt the owner"]
-    pub fn post(&self, item: &'static T, matters: u32) -> bool {
-        let slip = item.slip();
-        // Acquire: whoever took the last matters is done with the link. Release: what the matter is
-        // about is seen by who takes it.
-        if slip.matters.fetch_or(matters, Ordering::AcqRel) != 0 {
+    #[must_use = "the owner is to be interrupted"]
+    pub fn post(&self, item: &'static T, requests: u32) -> bool {
+        let inbox_entry = item.inbox_entry();
+        // Acquire: the core that took the last requests no longer uses the link. Release: the core
+        // that takes these requests observes all writes before the post.
+        if inbox_entry.requests.fetch_or(requests, Ordering::AcqRel) != 0 {
             return false;
         }
         let mut newest = self.newest.load(Ordering::Relaxed);
         loop {
-            slip.next.store(newest, Ordering::Relaxed);
+            inbox_entry.next.store(newest, Ordering::Relaxed);
             let pushed = self.newest.compare_exchange_weak(
                 newest,
                 ptr::from_ref(item).cast_mut(),
@@ -157,18 +154,18 @@ impl<T: Post> Inbox<T> {
         }
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.newest.load(Ordering::Relaxed).is_null()
     }
 
-    /// Takes everything out; for the owner.
+    /// Removes all items; for the owner.
     #[inline]
     pub fn collect(&self) -> Batch<T> {
         let mut item = reference(self.newest.swap(ptr::null_mut(), Ordering::Acquire));
         let mut first = None;
         while let Some(newer) = item {
-            let next = &newer.slip().next;
+            let next = &newer.inbox_entry().next;
             item = reference(next.load(Ordering::Relaxed));
             next.store(pointer(first), Ordering::Relaxed);
             first = Some(newer);
@@ -177,19 +174,19 @@ impl<T: Post> Inbox<T> {
     }
 }
 
-/// What was collected, the oldest first, each item with its matters.
+/// The collected items, the oldest first, each with its requests.
 #[derive(Debug)]
 pub struct Batch<T: 'static> {
     first: Option<&'static T>,
 }
 
 impl<T> Batch<T> {
-    /// A batch of nothing.
+    /// An empty batch.
     pub const fn empty() -> Self {
         Self { first: None }
     }
 
-    /// Whether nothing is left.
+    /// Whether no item is left.
     pub const fn is_empty(&self) -> bool {
         self.first.is_none()
     }
@@ -201,16 +198,16 @@ impl<T> Default for Batch<T> {
     }
 }
 
-impl<T: Post> Iterator for Batch<T> {
+impl<T: Postable> Iterator for Batch<T> {
     type Item = (&'static T, u32);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.first?;
-        let slip = item.slip();
-        self.first = reference(slip.next.load(Ordering::Relaxed));
-        // Release: from here on anybody may post it again, and use its link for that.
-        Some((item, slip.matters.swap(0, Ordering::AcqRel)))
+        let inbox_entry = item.inbox_entry();
+        self.first = reference(inbox_entry.next.load(Ordering::Relaxed));
+        // Release: from here on any core may post it again, which uses its link.
+        Some((item, inbox_entry.requests.swap(0, Ordering::AcqRel)))
     }
 }
 
@@ -221,7 +218,7 @@ fn pointer<T>(item: Option<&'static T>) -> *mut T {
 
 #[inline(always)]
 fn reference<T>(item: *mut T) -> Option<&'static T> {
-    // SAFETY: all that is ever stored is null or comes from a `&'static T`, here in this file.
+    // SAFETY: only this file stores these pointers, and each is null or made from a `&'static T`.
     unsafe { item.as_ref() }
 }
 
@@ -231,20 +228,20 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     struct Item {
-        slip: Slip<Item>,
+        inbox_entry: InboxEntry<Item>,
         number: usize,
     }
 
-    impl Post for Item {
-        fn slip(&self) -> &Slip<Self> {
-            &self.slip
+    impl Postable for Item {
+        fn inbox_entry(&self) -> &InboxEntry<Self> {
+            &self.inbox_entry
         }
     }
 
     fn items(count: usize) -> &'static [Item] {
         let items: Vec<Item> = (0..count)
             .map(|number| Item {
-                slip: Slip::new(),
+                inbox_entry: InboxEntry::new(),
                 number,
             })
             .collect();
@@ -270,15 +267,15 @@ mod tests {
         let mut batch = inbox.collect();
         assert!(batch.next().is_some_and(|(item, _)| item.number == 0));
         assert!(inbox.post(&items[0], 2), "the inbox itself is empty");
-        // It is still in the batch, so it is not linked a second time.
+        // It is still in the batch, so it is not linked again.
         assert!(!inbox.post(&items[2], 4));
         let rest: Vec<_> = batch
-            .map(|(item, matters)| (item.number, matters))
+            .map(|(item, requests)| (item.number, requests))
             .collect();
         assert_eq!(rest, [(1, 1), (2, 1 | 4)]);
         let anew: Vec<_> = inbox
             .collect()
-            .map(|(item, matters)| (item.number, matters))
+            .map(|(item, requests)| (item.number, requests))
             .collect();
         assert_eq!(anew, [(0, 2)]);
     }
@@ -294,8 +291,8 @@ mod tests {
                 let posting = &posting;
                 scope.spawn(move || {
                     for _ in 0..ROUNDS {
-                        // Each post is a matter of its own: wait until the last one was taken.
-                        while item.slip.matters.load(Ordering::Relaxed) != 0 {
+                        // Each post is to be a separate request: wait until the last one was taken.
+                        while item.inbox_entry.requests.load(Ordering::Relaxed) != 0 {
                             std::thread::yield_now();
                         }
                         let _ = inbox.post(item, 1);
@@ -308,7 +305,7 @@ mod tests {
                 let over = posting.load(Ordering::Acquire) == 0;
                 let taken = inbox
                     .collect()
-                    .map(|(_, matters)| matters as usize)
+                    .map(|(_, requests)| requests as usize)
                     .sum::<usize>();
                 delivered += taken;
                 if over && taken == 0 {

@@ -1,4 +1,4 @@
-//! Exhaustive checks over the orders the memory model allows.
+//! Exhaustive checks by loom over all executions that the memory model allows.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p core-inbox`.
 
@@ -7,17 +7,18 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 
 struct Item {
-    slip: Slip<Item>,
-    /// One cell for each matter, written before it is posted.
+    inbox_entry: InboxEntry<Item>,
+    /// One cell for each request, written before it is posted.
     letters: [UnsafeCell<u32>; 2],
 }
 
-// SAFETY: the model is there to find out whether this is so.
+// SAFETY: the inbox hands an item to one thread at a time; loom reports an access that violates
+// this.
 unsafe impl Sync for Item {}
 
-impl Post for Item {
-    fn slip(&self) -> &Slip<Self> {
-        &self.slip
+impl Postable for Item {
+    fn inbox_entry(&self) -> &InboxEntry<Self> {
+        &self.inbox_entry
     }
 }
 
@@ -27,24 +28,24 @@ fn leak<T>(value: T) -> &'static T {
 
 fn item() -> &'static Item {
     leak(Item {
-        slip: Slip::new(),
+        inbox_entry: InboxEntry::new(),
         letters: [UnsafeCell::new(0), UnsafeCell::new(0)],
     })
 }
 
-fn send(inbox: &Inbox<Item>, item: &'static Item, matter: usize) -> bool {
+fn send(inbox: &Inbox<Item>, item: &'static Item, request: usize) -> bool {
     // SAFETY: loom reports an access that is not exclusive.
-    item.letters[matter].with_mut(|letter| unsafe { *letter += 1 });
-    inbox.post(item, 1 << matter)
+    item.letters[request].with_mut(|letter| unsafe { *letter += 1 });
+    inbox.post(item, 1 << request)
 }
 
-/// Reads the letters of all that is in the inbox; returns how many.
+/// Reads the letters of all items in the inbox. Returns their number.
 fn read(inbox: &Inbox<Item>) -> u32 {
     let mut read = 0;
-    for (item, matters) in inbox.collect() {
-        for (matter, letter) in item.letters.iter().enumerate() {
-            if matters >> matter & 1 == 1 {
-                // SAFETY: as above.
+    for (item, requests) in inbox.collect() {
+        for (request, letter) in item.letters.iter().enumerate() {
+            if requests >> request & 1 == 1 {
+                // SAFETY: loom reports an access that is not exclusive.
                 read += letter.with_mut(|letter| unsafe { core::mem::take(&mut *letter) });
             }
         }
@@ -86,7 +87,7 @@ fn an_item_is_sent_again_as_soon_as_it_is_taken() {
         let _ = inbox.post(first, 1 << 1);
         let _ = inbox.post(second, 1 << 1);
         let sending = thread::spawn(move || {
-            // While the receiver walks its batch.
+            // Posts while the receiver iterates over its batch.
             send(inbox, first, 0);
         });
         let early = read(inbox);
@@ -104,7 +105,7 @@ fn who_posts_last_before_the_owner_sleeps_calls_it() {
         });
         let early = read(inbox);
         let calls = sending.join().unwrap();
-        // Whatever is still there was announced after the collection.
+        // Requests that remain were posted after the collection.
         let late = read(inbox);
         assert_eq!(early + late, 2);
         assert!(late == 0 || calls >= 1 + u32::from(early > 0));

@@ -35,7 +35,7 @@ use core::cell::Cell;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use core::time::Duration;
-use core_inbox::{Post, Slip};
+use core_inbox::{InboxEntry, Postable};
 use core_list::{Link, Linked, List};
 use core_placement::Urgency;
 use core_sched::{FairServer, HasFairServer, HasServer, Schedulable, State};
@@ -339,7 +339,7 @@ pub(crate) struct SmpState {
     home: AtomicUsize,
     /// It does not migrate.
     pinned: Cell<bool>,
-    slip: Slip<Thread>,
+    inbox_entry: InboxEntry<Thread>,
     link: Link<Migratable>,
     state: State,
     /// The effective priority as last decided; the home core applies it.
@@ -353,7 +353,7 @@ impl SmpState {
         Self {
             home: AtomicUsize::new(0),
             pinned: Cell::new(false),
-            slip: Slip::new(),
+            inbox_entry: InboxEntry::new(),
             link: Link::new(),
             state: State::new(Priority::LOWEST),
             priority: AtomicU8::new(0),
@@ -420,9 +420,9 @@ impl Schedulable for Migratable {
     }
 }
 
-impl Post for Thread {
-    fn slip(&self) -> &Slip<Self> {
-        &self.smp.slip
+impl Postable for Thread {
+    fn inbox_entry(&self) -> &InboxEntry<Self> {
+        &self.smp.inbox_entry
     }
 }
 
