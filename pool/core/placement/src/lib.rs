@@ -1,39 +1,40 @@
-//! The placement of what may run on any core.
+//! Placement of threads on cores by global fixed priority.
 //!
 //! # Purpose
 //!
-//! Each core has a run queue of its own, yet of all that is free to run anywhere the most urgent are
-//! to run, as many as there are cores (global fixed priority). For that each core has a
-//! [`Standing`] that all others read: how urgent what it *runs* is, and how urgent the most urgent
-//! is that *waits* there and could run elsewhere. [`Placement`] compares them. What is more urgent
-//! is the larger number; 0 is an idle core, or nobody waiting.
+//! Each core has its own run queue, but of all threads that may run on any core the most urgent are
+//! to run, as many as there are cores (global fixed priority). Each core publishes a [`CoreStatus`]
+//! that all others read: the urgency of the thread that *runs*, and that of the most urgent thread
+//! that *waits* there and can migrate. [`Placement`] compares them. A larger number is more urgent;
+//! 0 is an idle core, or no waiting thread.
 //!
-//! Two moves keep the order, and either core may be the one that makes it: who has somebody waiting
-//! looks for a core that runs something less urgent ([`Placement::elsewhere`]) and sends it there;
-//! who begins to run something less urgent looks for a core where somebody more urgent waits
-//! ([`Placement::to_ask`]) and asks for it.
+//! Two operations keep the order, and either of the two cores can perform its own: a core with a
+//! waiting thread searches for a core that runs a less urgent one ([`Placement::core_for`]) and
+//! migrates the thread there; a core that begins to run a less urgent thread searches for a core
+//! with a more urgent waiting one ([`Placement::core_to_pull_from`]) and requests that.
 //!
 //! # Guarantees
 //!
-//! - Every look is one pass over the cores, without lock or allocation; a choice is tried again only
-//!   if the chosen core changed at that instant.
-//! - Both cores [`publish`](Placement::publish) before they look. So of two that change at once, at
-//!   least one sees the other, and no core idles beside a waiting thread; `model` checks this.
-//! - A choice is a reservation: two that choose at once do not choose the same core for the same
-//!   urgency. The core overwrites it when it publishes; who arrives and finds somebody more urgent
-//!   is placed anew.
+//! - Each search is one pass over the cores, without lock or allocation; a choice is repeated only
+//!   if the chosen core changed at the same instant.
+//! - Both cores [`publish`](Placement::publish) before they search. So of two that change at once,
+//!   at least one observes the other, and no core idles beside a waiting thread; `model` checks
+//!   this.
+//! - A choice is a reservation: two cores that choose at once do not choose the same core for the
+//!   same urgency. The chosen core overwrites the reservation when it publishes; a thread that
+//!   arrives there and finds a more urgent one running is placed again.
 //!
 //! # Example
 //!
 //! ```
-//! use core_placement::{Placement, Standing};
+//! use core_placement::{Placement, CoreStatus};
 //!
-//! static CORES: [Standing; 2] = [const { Standing::new() }; 2];
+//! static CORES: [CoreStatus; 2] = [const { CoreStatus::new() }; 2];
 //! let cores = Placement::new(|core| CORES.get(core));
 //! cores.publish(0, 20, 0);
 //! cores.publish(1, 0, 0);
-//! assert_eq!(cores.elsewhere(0, 10), Some(1)); // it idles, now for 10
-//! assert_eq!(cores.elsewhere(0, 10), None);
+//! assert_eq!(cores.core_for(0, 10), Some(1)); // it idles, and is reserved for 10
+//! assert_eq!(cores.core_for(0, 10), None);
 //! ```
 
 #![cfg_attr(not(any(test, loom)), no_std)]
@@ -47,21 +48,21 @@ use core::sync::atomic::{AtomicU32, Ordering, fence};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// How urgent something is, the larger the more; 0 is an idle core, or nobody.
+/// Urgency of a thread: a larger number is more urgent; 0 is an idle core, or no thread.
 pub type Urgency = u32;
 
-/// Of a core that takes nothing: it has not started, or what it runs may not be preempted.
+/// Urgency of a core that accepts no thread: it has not started, or has locked preemption.
 pub const CLOSED: Urgency = Urgency::MAX;
 
-/// What a core lets the others know.
+/// The status that a core publishes.
 #[derive(Debug)]
-pub struct Standing {
+pub struct CoreStatus {
     runs: AtomicU32,
     waits: AtomicU32,
 }
 
-impl Standing {
-    /// The standing of a core that has not started.
+impl CoreStatus {
+    /// The status of a core that has not started.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self {
@@ -70,7 +71,7 @@ impl Standing {
         }
     }
 
-    /// The standing of a core that has not started.
+    /// The status of a core that has not started.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self {
@@ -80,66 +81,66 @@ impl Standing {
     }
 }
 
-impl Default for Standing {
+impl Default for CoreStatus {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// The standings of all cores, by their numbers from 0.
+/// The statuses of all cores, by their numbers from 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<F>(F);
 
-impl<'a, F: Fn(usize) -> Option<&'a Standing>> Placement<F> {
-    /// The cores that `standing` knows, up to the first that it does not.
-    pub const fn new(standing: F) -> Self {
-        Self(standing)
+impl<'a, F: Fn(usize) -> Option<&'a CoreStatus>> Placement<F> {
+    /// The cores for which `status` returns one, up to the first for which it does not.
+    pub const fn new(status: F) -> Self {
+        Self(status)
     }
 
-    fn others(&self, here: usize) -> impl Iterator<Item = (usize, &'a Standing)> {
+    fn others(&self, here: usize) -> impl Iterator<Item = (usize, &'a CoreStatus)> {
         (0..)
             .map_while(|core| Some((core, (self.0)(core)?)))
             .filter(move |&(core, _)| core != here)
     }
 
-    /// Lets the others know how urgent what runs `here` is and what waits; before any look.
+    /// Publishes the urgency of what runs and waits `here`; to be called before any search.
     #[inline]
     pub fn publish(&self, here: usize, runs: Urgency, waits: Urgency) {
-        if let Some(standing) = (self.0)(here) {
-            standing.runs.store(runs, Ordering::Relaxed);
-            standing.waits.store(waits, Ordering::Relaxed);
+        if let Some(status) = (self.0)(here) {
+            status.runs.store(runs, Ordering::Relaxed);
+            status.waits.store(waits, Ordering::Relaxed);
         }
-        // Arm ARM, B2.3: nothing less keeps a load from overtaking a store.
+        // Arm ARM, B2.3: only a full barrier orders an earlier store before a later load.
         fence(Ordering::SeqCst);
     }
 
-    /// Lets the others know that something as urgent as this will run `here` at once.
+    /// Publishes that a thread of this urgency is about to run `here`.
     #[inline]
-    pub fn expect(&self, here: usize, urgency: Urgency) {
-        if let Some(standing) = (self.0)(here) {
-            standing.runs.store(urgency, Ordering::Relaxed);
+    pub fn announce(&self, here: usize, urgency: Urgency) {
+        if let Some(status) = (self.0)(here) {
+            status.runs.store(urgency, Ordering::Relaxed);
         }
     }
 
-    /// The core that runs the least urgent of all, if that is less urgent than `urgency`; from here
+    /// The core that runs the least urgent thread, if that is less urgent than `urgency`. From here
     /// on it counts as running `urgency`.
-    pub fn elsewhere(&self, here: usize, urgency: Urgency) -> Option<usize> {
-        self.instead(here, urgency, urgency)
+    pub fn core_for(&self, here: usize, urgency: Urgency) -> Option<usize> {
+        self.core_below(here, urgency, urgency)
     }
 
-    /// As [`elsewhere`](Placement::elsewhere), if what the core runs is less urgent than `bar`: what
-    /// runs `here` and would have to give way.
-    pub fn instead(&self, here: usize, urgency: Urgency, bar: Urgency) -> Option<usize> {
+    /// As [`core_for`](Placement::core_for), if the thread of that core is also less urgent than
+    /// `threshold`: the thread that runs `here` and would be preempted otherwise.
+    pub fn core_below(&self, here: usize, urgency: Urgency, threshold: Urgency) -> Option<usize> {
         loop {
-            let (core, standing, runs) = self
+            let (core, status, runs) = self
                 .others(here)
-                .map(|(core, standing)| (core, standing, standing.runs.load(Ordering::Relaxed)))
+                .map(|(core, status)| (core, status, status.runs.load(Ordering::Relaxed)))
                 .min_by_key(|&(_, _, runs)| runs)?;
-            if runs >= bar.min(urgency) {
+            if runs >= threshold.min(urgency) {
                 return None;
             }
             let reserved =
-                standing
+                status
                     .runs
                     .compare_exchange(runs, urgency, Ordering::Relaxed, Ordering::Relaxed);
             if reserved.is_ok() {
@@ -148,12 +149,12 @@ impl<'a, F: Fn(usize) -> Option<&'a Standing>> Placement<F> {
         }
     }
 
-    /// The core where the most urgent waits, if that is more urgent than `urgency`, which runs
-    /// `here`.
-    pub fn to_ask(&self, here: usize, urgency: Urgency) -> Option<usize> {
+    /// The core with the most urgent waiting thread, if that is more urgent than `urgency`, which
+    /// runs `here`.
+    pub fn core_to_pull_from(&self, here: usize, urgency: Urgency) -> Option<usize> {
         let (core, waits) = self
             .others(here)
-            .map(|(core, standing)| (core, standing.waits.load(Ordering::Relaxed)))
+            .map(|(core, status)| (core, status.waits.load(Ordering::Relaxed)))
             .max_by_key(|&(_, waits)| waits)?;
         (waits > urgency).then_some(core)
     }
@@ -164,12 +165,12 @@ mod tests {
     use super::*;
 
     fn with(runs: [Urgency; 4], check: impl Fn(&dyn Fn(usize, Urgency, Urgency) -> Option<usize>)) {
-        let standings = [const { Standing::new() }; 4];
-        let cores = Placement::new(|core| standings.get(core));
+        let statuses = [const { CoreStatus::new() }; 4];
+        let cores = Placement::new(|core| statuses.get(core));
         for (core, runs) in runs.into_iter().enumerate() {
             cores.publish(core, runs, 0);
         }
-        check(&|here, urgency, bar| cores.instead(here, urgency, bar));
+        check(&|here, urgency, threshold| cores.core_below(here, urgency, threshold));
     }
 
     #[test]
@@ -201,13 +202,13 @@ mod tests {
 
     #[test]
     fn the_most_urgent_is_asked_for() {
-        let standings = [const { Standing::new() }; 3];
-        let cores = Placement::new(|core| standings.get(core));
+        let statuses = [const { CoreStatus::new() }; 3];
+        let cores = Placement::new(|core| statuses.get(core));
         cores.publish(0, 0, 0);
         cores.publish(1, 30, 10);
         cores.publish(2, 40, 20);
-        assert_eq!(cores.to_ask(0, 0), Some(2));
-        assert_eq!(cores.to_ask(0, 20), None);
-        assert_eq!(cores.to_ask(2, 5), Some(1));
+        assert_eq!(cores.core_to_pull_from(0, 0), Some(2));
+        assert_eq!(cores.core_to_pull_from(0, 20), None);
+        assert_eq!(cores.core_to_pull_from(2, 5), Some(1));
     }
 }

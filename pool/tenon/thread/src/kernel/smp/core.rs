@@ -6,7 +6,7 @@ use crate::wait::object_lock::ObjectLock;
 use ::core::cell::Cell;
 use ::core::sync::atomic::{AtomicBool, Ordering};
 use core_inbox::{Batch, Inbox};
-use core_placement::Standing;
+use core_placement::CoreStatus;
 use core_sched::RunQueue;
 use core_timer::RadixHeap;
 use tenon_irq::Target;
@@ -30,7 +30,7 @@ pub(crate) mod request {
 /// The state of a core that it shares with others, and what it needs for migration.
 pub struct Core {
     pub(super) inbox: Inbox<Thread>,
-    pub(super) standing: Standing,
+    pub(super) status: CoreStatus,
     /// The core has started.
     present: AtomicBool,
     /// The target of SGIs to this core; written before `present`.
@@ -51,7 +51,7 @@ pub struct Core {
     pub(super) destination: Cell<Option<usize>>,
 }
 
-// SAFETY: other cores access only the atomic fields, the inbox and the standing, which are made of
+// SAFETY: other cores access only the atomic fields, the inbox and the status, which are made of
 // atomics, `target` and `timers` after `present` publishes them, and the timer queue under
 // `timers_lock`. The remaining cells belong to the core itself.
 unsafe impl Sync for Core {}
@@ -61,7 +61,7 @@ impl Core {
     pub const fn new() -> Self {
         Self {
             inbox: Inbox::new(),
-            standing: Standing::new(),
+            status: CoreStatus::new(),
             present: AtomicBool::new(false),
             target: Cell::new(None),
             timers: Cell::new(None),

@@ -12,7 +12,7 @@ use crate::kernel::assertions;
 use crate::options;
 use crate::thread::{Migratable, Thread};
 use ::core::sync::atomic::Ordering;
-use core_placement::{CLOSED, Placement, Standing};
+use core_placement::{CLOSED, CoreStatus, Placement};
 use core_sched::Schedulable;
 
 /// How a thread came to be placed.
@@ -25,9 +25,9 @@ pub(super) enum Origin {
 }
 
 impl Kernel {
-    fn placement(&self) -> Placement<impl Fn(usize) -> Option<&'static Standing>> {
+    fn placement(&self) -> Placement<impl Fn(usize) -> Option<&'static CoreStatus>> {
         let cores = self.cores();
-        Placement::new(move |core| cores.get(core).map(|core: &Core| &core.standing))
+        Placement::new(move |core| cores.get(core).map(|core: &Core| &core.status))
     }
 
     /// Makes a thread of this home core ready: here, or on the core where it displaces the least.
@@ -47,13 +47,14 @@ impl Kernel {
     /// Places a thread of this home core that becomes ready.
     pub(super) fn place(&self, thread: &'static Thread, origin: Origin) {
         let urgency = thread.urgency();
-        let bar = self.scheduler.preemption_threshold().number().into();
-        let wins = urgency > bar && !self.current().state().is_locked();
+        let threshold = self.scheduler.preemption_threshold().number().into();
+        let wins = urgency > threshold && !self.current().state().is_locked();
         if thread.is_migratable() {
             // A thread that was migrated here and would run stays: this was the core chosen for it.
-            let settled = wins && (origin == Origin::Migrated || bar == 0);
-            let limit = if wins { bar } else { urgency };
-            if !settled && let Some(other) = self.placement().instead(self.index(), urgency, limit)
+            let settled = wins && (origin == Origin::Migrated || threshold == 0);
+            let limit = if wins { threshold } else { urgency };
+            if !settled
+                && let Some(other) = self.placement().core_below(self.index(), urgency, limit)
             {
                 return self.migrate(thread, other);
             }
@@ -62,7 +63,7 @@ impl Kernel {
         self.scheduler.wake(thread);
         self.update_slice_timer();
         if wins {
-            self.placement().expect(self.index(), urgency);
+            self.placement().announce(self.index(), urgency);
         } else {
             self.balance();
         }
@@ -91,14 +92,14 @@ impl Kernel {
             let Some(Migratable(thread)) = waiting else {
                 break;
             };
-            let Some(other) = placement.elsewhere(self.index(), waits) else {
+            let Some(other) = placement.core_for(self.index(), waits) else {
                 break;
             };
             core.migratable.remove(Migratable(thread));
             self.scheduler.block(thread);
             self.migrate(thread, other);
         }
-        let other = placement.to_ask(self.index(), runs);
+        let other = placement.core_to_pull_from(self.index(), runs);
         if let Some(other) = other.and_then(|other| self.cores().get(other))
             && !other.pull_requested.swap(true, Ordering::AcqRel)
         {
