@@ -9,12 +9,14 @@ pub const CTLR: usize = 0x0000;
 pub const TYPER: usize = 0x0004;
 
 /// Number of INTIDs that the distributor supports, private ones included.
+#[inline]
 #[must_use]
 pub fn interrupts(frame: Mmio) -> u32 {
     (((frame.read32(TYPER) & 0x1f) + 1) * 32).min(1020)
 }
 
 /// Disables every shared interrupt, in this group and at the default priority.
+#[inline]
 pub fn reset_shared(frame: Mmio, group: Group) {
     for word in 1..interrupts(frame).div_ceil(32) as usize {
         bank::reset_word(frame, word, group);
