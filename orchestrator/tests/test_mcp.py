@@ -100,7 +100,7 @@ def test_a_call_ends_when_its_time_is_up(tmp_path):
     answer = spoken(script)
     assert answer.is_error
     assert said(answer) == [
-        "list: stopped after the time limit of 0.01 s, and ended;"
+        "list: stopped after the time limit of 0.01 s;"
         " ask for less, or start the server with a longer --limit"
     ]
 

@@ -1,13 +1,16 @@
 """The planner: from an objective in English to a solved, explained composition.
 
-The stages, each in separate modules and replaceable:
+`compose` runs these stages in order, each in separate modules:
 
-* *read* the objective into a typed plan (`english`, behind `planner.Planner`);
-* *retrieve* the meaning of its content words from the pool's texts (`retrieval`);
-* *allocate* CPUs and memory, with a named rule for every default (`allocate`);
-* *analyse* schedulability of tasks (`schedule`);
-* *solve* each image's Kconfig constraints for the cheapest set (`encode`, `solve`);
-* *compose* the result and write it (`compose`, `write`), and *explain* it (`explain`).
+* *read* the objective into a typed plan (`english` or `llm`, behind `planner.Planner`), with the
+  meaning of its words from the pool's texts (`retrieval`);
+* *place* demands on VMs (`task_groups`, `assignment`, `missing`);
+* *check* that they can hold together (`feasibility`: `allocate` for CPUs and memory, `schedule` for
+  tasks, then the constraints of each image);
+* *demand* symbols of each image (`demands`) and *solve* its Kconfig constraints for the cheapest
+  set (`configuration`, `bounds`, `encode`, `solve`);
+* *finish* the plan, with a named rule for every default (`defaults`, `infer`);
+* *write* the files (`write`), which `explain` reads.
 
 This package has no vocabulary of any application field. The meaning of words comes from the pool
 (prompt, help and keywords of its Kconfig symbols); this package knows only English grammar:

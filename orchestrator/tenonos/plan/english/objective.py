@@ -13,20 +13,11 @@ from tenonos.plan.english import grammar as g
 from tenonos.plan.english.attach import Attachment, attach, verbs_of
 from tenonos.plan.english.denials import denials
 from tenonos.plan.english.elements import Pronoun, Unit
-from tenonos.plan.english.leftovers import (
-    Open,
-    carriers,
-    counts_real_time,
-    leftover,
-    stray,
-    within_gist,
-    without_tasks,
-)
 from tenonos.plan.english.mark import Mark
-from tenonos.plan.english.marks import Marker
+from tenonos.plan.english.marker import Marker
 from tenonos.plan.english.meaning import Meaning
-from tenonos.plan.english.notebook import Notebook
 from tenonos.plan.english.phrases import Segmenter
+from tenonos.plan.english.plan_items import Notebook
 from tenonos.plan.english.rates import does_more
 from tenonos.plan.english.relations import (
     Mention,
@@ -40,6 +31,15 @@ from tenonos.plan.english.relations import (
 from tenonos.plan.english.sense import Sense, same_sentence
 from tenonos.plan.english.subjects import MOST, Subject, Subjects
 from tenonos.plan.english.text import tokens
+from tenonos.plan.english.unmatched import (
+    Open,
+    carriers,
+    counts_real_time,
+    leftover,
+    stray,
+    within_gist,
+    without_tasks,
+)
 from tenonos.plan.models import (
     CHANNEL,
     TEMPLATE,

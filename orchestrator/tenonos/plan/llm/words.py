@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tenonos.plan.english.marks import Marker
+from tenonos.plan.english.marker import Marker
 from tenonos.plan.english.quantities import Dimension, quantity_at
 from tenonos.plan.english.text import number_at, tokens
 

@@ -15,9 +15,9 @@ from tenonos.plan.english import negations
 from tenonos.plan.english.asides import asides
 from tenonos.plan.english.cores import OWN_CORE, REST, leads, named
 from tenonos.plan.english.corrections import corrected
+from tenonos.plan.english.enumerations import REFERENCE, each_of, each_one, items, names
 from tenonos.plan.english.gist import Gists
 from tenonos.plan.english.idioms import DOUBLY, FIRM, IDIOM, OTHER_UNITS, WHY_OTHER
-from tenonos.plan.english.listed import REFERENCE, each_of, each_one, items, names
 from tenonos.plan.english.mark import Mark, MarkKind
 from tenonos.plan.english.quantities import CORES, listed_at, quantity_at, signed
 from tenonos.plan.english.roles import is_purpose, roles
