@@ -3,7 +3,7 @@
 `pool/core/manifest/tests/golden.rs` and `pool/core/guest/tests/header.rs` read the same files.
 After a change of the layout or of a format, write them anew:
 
-    PYTHONPATH=orchestrator python orchestrator/tests/test_golden.py
+    PYTHONPATH=orchestrator:tests/support python orchestrator/tests/test_golden.py
 """
 
 from pathlib import Path
