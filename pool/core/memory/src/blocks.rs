@@ -1,25 +1,25 @@
-//! A stock of equal blocks of memory.
+//! Allocator of runs of equal memory blocks.
 
 use crate::PhysicalRange;
 
-/// Blocks that a stock can have: one bit each.
+/// Maximum number of blocks: one bit each.
 const MOST: u64 = u128::BITS as u64;
 
-/// Memory in equal blocks, found and taken in runs that lie side by side and given back as they were
-/// taken.
+/// Memory in equal blocks, allocated and freed in contiguous runs. A run is freed as it was
+/// allocated.
 ///
-/// Finding a run looks at the blocks of the whole stock at once: the number of steps grows with the
-/// logarithm of the run's length and not with the stock's.
+/// The search for a run examines all blocks at once: its steps grow with the logarithm of the
+/// length of the run, not with the number of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     range: PhysicalRange,
     block: u64,
-    /// Blocks that nobody has, one bit each, the lowest the first.
+    /// The free blocks, one bit each, the lowest block first.
     free: u128,
 }
 
 impl Blocks {
-    /// The memory of `range` in blocks of `block` bytes, all free; nothing if the range does not
+    /// The memory of `range` in blocks of `block` bytes, all free. None if the range does not
     /// consist of such blocks, or of more than 128.
     #[must_use]
     pub const fn new(range: PhysicalRange, block: u64) -> Option<Self> {
@@ -33,7 +33,7 @@ impl Blocks {
         })
     }
 
-    /// The lowest run of free blocks that has `bytes`; nothing if there is none.
+    /// The lowest run of free blocks of `bytes`, if there is one.
     #[must_use]
     pub const fn find(&self, bytes: u64) -> Option<PhysicalRange> {
         let count = bytes.div_ceil(self.block);
@@ -61,7 +61,7 @@ impl Blocks {
         )
     }
 
-    /// Takes a run; false, and nothing changes, if it is not one of this stock's that is free.
+    /// Allocates a run. Returns false, without effect, if it is not a free run of these blocks.
     #[must_use]
     pub const fn take(&mut self, run: PhysicalRange) -> bool {
         let Some(blocks) = self.blocks(run) else {
@@ -74,7 +74,7 @@ impl Blocks {
         free
     }
 
-    /// Takes a run back; false, and nothing changes, if it is not one of this stock's that is taken.
+    /// Frees a run. Returns false, without effect, if it is not an allocated run of these blocks.
     #[must_use]
     pub const fn give_back(&mut self, run: PhysicalRange) -> bool {
         let Some(blocks) = self.blocks(run) else {
@@ -87,7 +87,7 @@ impl Blocks {
         taken
     }
 
-    /// The blocks of a run, one bit each; nothing if it does not consist of such.
+    /// The blocks of a run, one bit each; none if it does not consist of these blocks.
     const fn blocks(&self, run: PhysicalRange) -> Option<u128> {
         if !self.range.contains(&run) || !run.is_aligned(self.block) {
             return None;
@@ -96,13 +96,13 @@ impl Blocks {
         Some(ones(run.size() / self.block) << first)
     }
 
-    /// Bytes that are free.
+    /// The number of free bytes.
     #[must_use]
     pub const fn available(&self) -> u64 {
         self.free.count_ones() as u64 * self.block
     }
 
-    /// All of the memory, free or not.
+    /// The whole memory, free or not.
     #[must_use]
     pub const fn range(&self) -> PhysicalRange {
         self.range
@@ -130,7 +130,7 @@ mod tests {
         Blocks::new(PhysicalRange::new(START, blocks * BLOCK).unwrap(), BLOCK).unwrap()
     }
 
-    /// Takes the lowest run of free blocks that has `bytes`.
+    /// Allocates the lowest run of free blocks of `bytes`.
     fn take(stock: &mut Blocks, bytes: u64) -> Option<PhysicalRange> {
         stock.find(bytes).filter(|run| stock.take(*run))
     }

@@ -8,21 +8,22 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[derive(Debug)]
 #[repr(C, align(4096))]
 pub struct Frame {
-    /// What it holds.
+    /// Its contents.
     pub bytes: [u8; PAGE_SIZE as usize],
 }
 
-/// The memory of `N` frames. In a `static` it costs the image no bytes but zeroed memory.
+/// The memory of `N` frames. A `static` of it is zeroed memory and takes no bytes of the image
+/// file.
 #[derive(Debug)]
 pub struct FrameRoom<const N: usize>([UnsafeCell<Frame>; N]);
 
-// SAFETY: only a pool reaches the frames, each by who turned its flag in `taken` from false to
-// true, one core at a time; the flag's acquire and release order one owner's accesses before the
-// next one's.
+// SAFETY: only a pool accesses the frames, each on the core that changed its flag in `taken` from
+// false to true, one core at a time. Acquire and release of the flag order the accesses of one
+// owner before those of the next.
 unsafe impl<const N: usize> Sync for FrameRoom<N> {}
 
 impl<const N: usize> FrameRoom<N> {
-    /// Frames of zeros.
+    /// Zeroed frames.
     pub const fn new() -> Self {
         Self(
             [const {
@@ -46,11 +47,11 @@ impl<const N: usize> AsRef<Self> for FrameRoom<N> {
     }
 }
 
-/// `N` frames that are part of the image, each either free or owned by who allocated it.
+/// `N` frames that are part of the image, each either free or owned by its allocator.
 ///
-/// Finding a free frame looks at each at most once. That is meant for setting up, not for the
-/// real-time path. Where a page counts, the frames stand by themselves ([`Self::over`]): flags in front
-/// of them would take one more.
+/// The search for a free frame examines each at most once. It is meant for initialisation, not for
+/// real-time paths. Where a page counts, the frames are separate ([`Self::over`]): flags in front
+/// of them would take one page more.
 #[derive(Debug)]
 pub struct FramePool<const N: usize, R = FrameRoom<N>> {
     taken: [AtomicBool; N],
@@ -59,18 +60,18 @@ pub struct FramePool<const N: usize, R = FrameRoom<N>> {
 }
 
 impl<const N: usize> FramePool<N> {
-    /// A pool with every frame free, which has them itself.
+    /// A pool that contains its frames, all free.
     pub const fn new() -> Self {
         Self::of(FrameRoom::new())
     }
 }
 
 impl<const N: usize> FramePool<N, &'static FrameRoom<N>> {
-    /// A pool with every frame of `room` free.
+    /// A pool of the frames of `room`, all free.
     ///
     /// # Safety
     ///
-    /// No other pool is over this room.
+    /// No other pool uses this room.
     pub const unsafe fn over(room: &'static FrameRoom<N>) -> Self {
         Self::of(room)
     }
@@ -87,7 +88,7 @@ impl<const N: usize, R> FramePool<N, R> {
 }
 
 impl<const N: usize, R: AsRef<FrameRoom<N>>> FramePool<N, R> {
-    /// A frame of zeros, owned by the caller until it is given back, or nothing if none is free.
+    /// Allocates a zeroed frame, which the caller owns until it frees it; none if no frame is free.
     #[expect(
         clippy::mut_from_ref,
         reason = "the frame's flag makes the reference exclusive"
@@ -101,14 +102,14 @@ impl<const N: usize, R: AsRef<FrameRoom<N>>> FramePool<N, R> {
                 !taken.load(Ordering::Relaxed) && !taken.swap(true, Ordering::Acquire)
             })?;
         self.owned.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the flag was false and is true now by this call, so nobody else has a reference
-        // to this frame until `free` takes back the one made here.
+        // SAFETY: this call changed the flag from false to true, so no other reference to this
+        // frame exists until `free` receives the one made here.
         let frame = unsafe { &mut *cell.get() };
         Some(frame)
     }
 
-    /// Takes a frame back and clears it; says whether it was one of this pool's. One that was not stays
-    /// lost to its own pool, never becomes part of this one.
+    /// Frees a frame and clears it. Returns whether it belongs to this pool. A frame of another
+    /// pool is lost to that pool and does not become part of this one.
     pub fn free(&'static self, frame: &'static mut Frame) -> bool {
         let address: *const Frame = frame;
         let owner = self.taken.iter().zip(&self.room.as_ref().0);
@@ -123,7 +124,7 @@ impl<const N: usize, R: AsRef<FrameRoom<N>>> FramePool<N, R> {
         false
     }
 
-    /// Frames that can be allocated now.
+    /// The number of free frames.
     pub fn available(&self) -> usize {
         N.saturating_sub(self.owned.load(Ordering::Relaxed))
     }
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn a_room_of_its_own_is_all_that_is_handed_out() {
         let room: &'static FrameRoom<2> = Box::leak(Box::default());
-        // SAFETY: the room is this pool's alone.
+        // SAFETY: no other pool uses this room.
         let pool = Box::leak(Box::new(unsafe { FramePool::over(room) }));
         assert!(size_of_val(pool) < 4096 && size_of_val(room) == 2 * 4096);
         let (one, other) = (pool.allocate().unwrap(), pool.allocate().unwrap());

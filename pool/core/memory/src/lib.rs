@@ -1,17 +1,17 @@
-//! Address ranges with checked arithmetic, a pool of page frames and a stock of blocks.
+//! Address ranges with checked arithmetic, a pool of page frames and an allocator of blocks.
 //!
 //! # Purpose
 //!
-//! What both kernels need before any allocator exists: [`Range`] says where something lies and
-//! whether it lies within or across something else; [`FramePool`] hands out zeroed page frames for
-//! translation tables from memory that is part of the image; [`Blocks`] is the account of memory
-//! that is given away in runs of large blocks.
+//! For both kernels, which have no other allocator: [`Range`] is an address range with tests for
+//! inclusion and overlap; [`FramePool`] allocates zeroed page frames for translation tables from
+//! memory that is part of the image; [`Blocks`] allocates memory in runs of large blocks.
 //!
 //! # Guarantees
 //!
-//! A range that exists is not empty and does not wrap around, so none of its methods can overflow;
-//! one that lies in bytes of somebody else's is asked first ([`Range::is_sound`]). Ranges of different address spaces are different types. The pool is bounded by its size, takes
-//! no lock and serves any core; a frame has one owner.
+//! A range is not empty and does not wrap around, so none of its methods can overflow; a range read
+//! from untrusted bytes is checked first ([`Range::is_sound`]). Ranges of different address spaces
+//! are different types. The pool has a fixed size, takes no lock and serves any core; a frame has
+//! one owner.
 //!
 //! # Example
 //!

@@ -13,11 +13,11 @@ macro_rules! spaces {
 }
 
 spaces! {
-    /// The addresses of memory and devices.
+    /// Physical addresses (PA) of memory and devices.
     Physical
-    /// The addresses a guest believes to be physical (IPA); stage 2 translates them.
+    /// Intermediate physical addresses (IPA), which stage 2 translates.
     Intermediate
-    /// The addresses of code; stage 1 translates them.
+    /// Virtual addresses, which stage 1 translates.
     Virtual
 }
 
@@ -30,7 +30,7 @@ pub type VirtualRange = Range<Virtual>;
 
 /// Addresses from a first one on, at least one and not past the end of the address space.
 ///
-/// Of one that was read from bytes that is not known before [`is_sound`](Self::is_sound) says so.
+/// For a range that was read from bytes, [`is_sound`](Self::is_sound) checks this.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes, KnownLayout, Immutable,
 )]
@@ -42,7 +42,7 @@ pub struct Range<Space> {
 }
 
 impl<Space> Range<Space> {
-    /// The `size` addresses from `start` on, or nothing if that is none or too many.
+    /// The `size` addresses from `start` on; none if `size` is zero or the range wraps around.
     pub const fn new(start: u64, size: u64) -> Option<Self> {
         match start.checked_add(size) {
             Some(_) if size > 0 => Some(Self {
@@ -54,7 +54,7 @@ impl<Space> Range<Space> {
         }
     }
 
-    /// Whether it is what each that is [`new`](Self::new) is.
+    /// Whether it has the properties of each range made by [`new`](Self::new).
     pub const fn is_sound(&self) -> bool {
         Self::new(self.start, self.size).is_some()
     }
@@ -69,7 +69,7 @@ impl<Space> Range<Space> {
         self.size
     }
 
-    /// The first address behind the range.
+    /// The first address after the range.
     pub const fn end(&self) -> u64 {
         self.start + self.size
     }
@@ -84,7 +84,7 @@ impl<Space> Range<Space> {
         self.offset_of(address).is_some()
     }
 
-    /// How far into the range `address` lies, if it does.
+    /// The offset of `address` in the range, if it lies within.
     pub const fn offset_of(&self, address: u64) -> Option<u64> {
         match address.checked_sub(self.start) {
             Some(offset) if offset < self.size => Some(offset),

@@ -1,19 +1,19 @@
-//! Counting of exits by whoever counts many.
+//! Exit counters of a vCPU, for code that counts many exits.
 
 use crate::{ExitKind, status::ExitCounters};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The counters of one vCPU's exits.
+/// The exit counters of one vCPU.
 #[derive(Clone, Copy, Debug)]
 pub struct ExitCount<'a>(&'a Words);
 
 type Words = [AtomicU64; size_of::<ExitCounters>() / 8];
 
-/// Where exits are counted that nobody asks for.
+/// Memory for exit counters that are not published.
 static UNREAD: Words = [const { AtomicU64::new(0) }; size_of::<ExitCounters>() / 8];
 
 impl ExitCount<'static> {
-    /// Counters that nobody reads.
+    /// Counters that are not published.
     #[must_use]
     pub const fn unread() -> Self {
         Self(&UNREAD)
@@ -25,7 +25,7 @@ impl<'a> ExitCount<'a> {
         Self(words)
     }
 
-    /// The counters by the numbers of [`ExitKind`], for whoever counts in assembly.
+    /// The counters, indexed by [`ExitKind`], for assembly code.
     #[must_use]
     pub const fn words(&self) -> &'a [AtomicU64; 8] {
         self.0

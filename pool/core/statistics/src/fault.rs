@@ -1,14 +1,15 @@
-//! Why a VM was stopped: Mortise's side.
+//! Fault record of a status page, written by Mortise.
 
 use crate::{FaultRegisters, REASON_WORDS, Reason, StatusPage, StatusWriter};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
-/// All of it at once takes long, so each of these is short: the [registers](Self::set_register),
-/// [why in words](Self::set_reason_words), the [syndrome](Self::set_fault), and last the
-/// [reason](Self::set_reason), by which a reader knows that there is one.
+/// Writing the whole record at once takes long, so it is written in short steps: the
+/// [registers](Self::set_register), the [reason as text](Self::set_reason_words), the
+/// [syndrome](Self::set_fault), and last the [reason](Self::set_reason), which tells a reader that
+/// the record is complete.
 impl StatusWriter<'_> {
-    /// Notes which vCPU faulted, and its syndrome.
+    /// Records the vCPU that faulted, and its syndrome.
     pub fn set_fault(&self, vcpu: usize, registers: &FaultRegisters) {
         let FaultRegisters {
             esr,
@@ -25,7 +26,7 @@ impl StatusWriter<'_> {
             .store_half(offset_of!(StatusPage, fault_vcpu), vcpu as u32, Relaxed);
     }
 
-    /// Notes a general register of a vCPU that faulted.
+    /// Records a general register of the vCPU that faulted.
     pub fn set_register(&self, register: usize, value: u64) {
         if register < 31 {
             self.area
@@ -33,7 +34,7 @@ impl StatusWriter<'_> {
         }
     }
 
-    /// Notes eight bytes of why the VM is stopped in words, which end with a zero byte.
+    /// Records eight bytes of the reason as text, which ends with a zero byte.
     pub fn set_reason_words(&self, word: usize, bytes: [u8; 8]) {
         if word < REASON_WORDS {
             let offset = offset_of!(StatusPage, reason_text) + word * 8;
@@ -41,7 +42,7 @@ impl StatusWriter<'_> {
         }
     }
 
-    /// Notes why the VM is stopped.
+    /// Records the reason for which the VM is stopped.
     pub fn set_reason(&self, reason: Reason) {
         self.area
             .store_half(offset_of!(StatusPage, reason), reason as u32, Release);

@@ -1,22 +1,22 @@
-//! The figures that Mortise and the VMs leave in shared memory.
+//! Statistics that Mortise and the VMs write to shared memory: status page and task area.
 //!
 //! # Purpose
 //!
 //! Two formats, read by other cores and by the host while the writer runs:
 //!
-//! - the [`StatusPage`] of a VM, 4 KiB, written by Mortise alone and mapped read-only into the VM:
+//! - the [`StatusPage`] of a VM, 4 KiB, written by Mortise only and mapped read-only into the VM:
 //!   its state, the registers of its last fault, its exits by kind;
 //! - the [`TaskArea`] of a periodic task, written by the VM: a header and a journal with one
 //!   [`Sample`] for each release.
 //!
-//! Both are described once, as `repr(C)` types whose offsets are checked when this crate compiles;
+//! Both are described once, as `repr(C)` types with offsets checked when this crate compiles;
 //! the orchestrator reads the same bytes. Both sides have a golden-bytes test.
 //!
 //! # Guarantees
 //!
-//! Every update is a fixed number of stores to memory; none waits, allocates or can panic.
+//! Every update is a fixed number of stores; none blocks, allocates or panics.
 //! Counters have one writer each (the core that runs the vCPU), so counting needs no atomic
-//! read-modify-write. A reader may see fields of different moments, a single field never torn.
+//! read-modify-write. A reader may observe fields of different moments, but no torn field.
 //!
 //! # Example
 //!
@@ -54,18 +54,18 @@ pub use task::{Sample, TaskArea, TaskHeader, TaskReader};
 
 use core::fmt;
 
-// The types below are copied byte by byte, in the machine's order.
+// The types below are copied byte by byte, in the byte order of the machine.
 const _: () = assert!(cfg!(target_endian = "little"));
 
 /// Bytes of a name field; shorter names are padded with NUL.
 pub const NAME_LENGTH: usize = 32;
 
-/// Why an area does not serve.
+/// Why an area cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The area is too small for the format.
     TooSmall,
-    /// The area holds something else, or another version of the format.
+    /// The area has another content or another version of the format.
     Foreign,
     /// The VM has more vCPUs than the format has counters for.
     TooManyVcpus,
@@ -83,7 +83,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The text of a field up to its first NUL; nothing of it if it is not UTF-8.
+/// The text of a field up to its first NUL; empty if it is not UTF-8.
 fn text(field: &[u8]) -> &str {
     let length = field
         .iter()
@@ -95,7 +95,7 @@ fn text(field: &[u8]) -> &str {
         .unwrap_or("")
 }
 
-/// `text` as a NUL-padded field. What is too long is cut at a character's end.
+/// `text` as a NUL-padded field, truncated at a character boundary.
 fn field<const N: usize>(text: &[u8]) -> [u8; N] {
     let mut field = [0; N];
     let mut length = text.len().min(N);

@@ -7,14 +7,14 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core_ring::Area;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// vCPUs the page has counters for.
+/// Number of vCPUs for which the page has counters.
 pub const MAX_VCPUS: usize = 8;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"TNST");
 const VERSION: u32 = 1;
 const EXIT_KINDS: usize = 6;
 
-/// The page as it lies in memory. All fields are little endian.
+/// Layout of the page in memory. All fields are little endian.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct StatusPage {
@@ -25,21 +25,22 @@ pub struct StatusPage {
     pub(crate) name: [u8; NAME_LENGTH],
     state: u32,
     pub(crate) reason: u32,
-    /// How often the VM was started again.
+    /// Number of restarts of the VM.
     pub restarts: u32,
-    /// vCPUs the VM has.
+    /// Number of vCPUs of the VM.
     pub vcpus: u32,
-    /// From the first instruction of Mortise to the first of the guest, at its first start.
+    /// Time from the first instruction of Mortise to the first one of the guest, at its first
+    /// start.
     pub boot_ns: u64,
     /// Registers of the last fault.
     pub fault: FaultRegisters,
     /// The vCPU that faulted.
     pub fault_vcpu: u32,
-    /// By what a manager names a VM made at run time; zero for others.
+    /// The number by which a manager names an instance; zero for other VMs.
     pub handle: u32,
-    /// The cores of a VM made at run time, one for each vCPU; 0xff for none.
+    /// The cores of an instance, one for each vCPU; 0xff for none.
     pub cpus: [u8; MAX_VCPUS],
-    /// Hypercalls that were denied it, and accesses of its devices.
+    /// Number of denied hypercalls and DMA accesses.
     pub denied: u64,
     /// General registers at the last fault.
     pub x: [u64; 31],
@@ -56,19 +57,19 @@ pub struct StatusPage {
 )]
 #[repr(C)]
 pub struct FaultRegisters {
-    /// ESR_EL2: why.
+    /// ESR_EL2: the syndrome.
     pub esr: u64,
-    /// FAR_EL2: at which virtual address.
+    /// FAR_EL2: the virtual address.
     pub far: u64,
-    /// HPFAR_EL2: at which intermediate physical page.
+    /// HPFAR_EL2: the page of the IPA.
     pub hpfar: u64,
-    /// ELR_EL2: at which instruction.
+    /// ELR_EL2: the address of the instruction.
     pub elr: u64,
-    /// SPSR_EL2: in which state.
+    /// SPSR_EL2: the processor state.
     pub spsr: u64,
 }
 
-/// Words of eight bytes that say why a VM was stopped.
+/// Words of eight bytes of the reason as text.
 pub const REASON_WORDS: usize = 16;
 
 /// Exits of one vCPU, one cache line.
@@ -97,7 +98,7 @@ const _: () = {
     assert!(size_of::<ExitCounters>() == 64);
 };
 
-/// Numbers a set of cases and makes them back from a number.
+/// Defines an enumeration with numbers and the conversion from a number.
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $value:literal,)* }) => {
         $(#[$doc])*
@@ -106,7 +107,7 @@ macro_rules! numbered {
         pub enum $name { $($(#[$case_doc])* $case = $value,)* }
 
         impl $name {
-            /// The case of this number, or nothing for a number without one.
+            /// The variant of this number, if there is one.
             pub const fn from_number(number: u32) -> Option<Self> {
                 match number {
                     $($value => Some(Self::$case),)*
@@ -118,29 +119,29 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// What a VM is doing.
+    /// State of a VM.
     State {
         /// Not started yet.
         Empty = 0,
-        /// Being copied into place.
+        /// Its payload is being copied.
         Starting = 1,
         /// Running.
         Running = 2,
         /// Stopped after a fault.
         Stopped = 3,
-        /// Switched off by itself (PSCI SYSTEM_OFF).
+        /// Powered off by the guest (PSCI SYSTEM_OFF).
         Off = 4,
-        /// Being copied into place again.
+        /// Its payload is being copied for a restart.
         Restarting = 5,
-        /// Made at run time, and not started yet.
+        /// Created at run time, not started yet.
         Created = 6,
-        /// Kept from running.
+        /// Paused.
         Paused = 7,
-        /// Being taken apart.
+        /// Being destroyed.
         Destroying = 8,
-        /// No more. The page stays as it was until the slot has another VM.
+        /// Destroyed. The page is unchanged until the slot has another VM.
         Destroyed = 9,
-        /// Its run ends, and a core of it does not come back.
+        /// Its run ends, and one of its cores is lost.
         Lost = 10,
     }
 }
@@ -148,19 +149,19 @@ numbered! {
 numbered! {
     /// Why a VM was stopped.
     Reason {
-        /// It was not.
+        /// It was not stopped.
         None = 0,
-        /// It accessed memory it does not have.
+        /// It accessed memory that is not mapped.
         DataAbort = 1,
-        /// It executed memory it does not have.
+        /// It executed memory that is not mapped.
         InstructionAbort = 2,
-        /// It executed an instruction that does not exist.
+        /// It executed an undefined instruction.
         Undefined = 3,
-        /// It executed an instruction, or used a register, it may not.
+        /// It executed an instruction or accessed a register that is denied to it.
         Privileged = 4,
         /// An asynchronous error of the memory system (SError).
         SystemError = 5,
-        /// Anything else; the text says what.
+        /// Any other reason; the text states it.
         Other = 6,
         /// It faulted more often than its restart limit allows.
         RestartLimit = 7,
@@ -191,36 +192,36 @@ impl StatusPage {
         text(&self.name)
     }
 
-    /// The VM's state, if its number has a name.
+    /// The VM's state, if its number is known.
     pub const fn state(&self) -> Option<State> {
         State::from_number(self.state)
     }
 
-    /// Why the VM was stopped, if its number has a name.
+    /// The reason for which the VM was stopped, if its number is known.
     pub const fn reason(&self) -> Option<Reason> {
         Reason::from_number(self.reason)
     }
 
-    /// Why the VM was stopped, for people.
+    /// The reason for which the VM was stopped, as text.
     pub fn reason_text(&self) -> &str {
         text(&self.reason_text)
     }
 }
 
-/// The byte offset of a counter, or nothing beyond the last vCPU.
+/// The byte offset of a counter; none beyond the last vCPU.
 pub(crate) fn counter(vcpu: usize, kind: usize) -> Option<usize> {
     let line = size_of::<ExitCounters>();
     (vcpu < MAX_VCPUS).then(|| offset_of!(StatusPage, exits) + vcpu * line + kind * 8)
 }
 
-/// Mortise's side: all updates of one VM's page.
+/// Writer of one VM's status page: Mortise.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusWriter<'a> {
     pub(crate) area: Area<'a>,
 }
 
 impl<'a> StatusWriter<'a> {
-    /// Makes an empty page in `area`, its state [`State::Empty`].
+    /// Creates an empty page in `area`, with the state [`State::Empty`].
     pub fn create(area: Area<'a>, name: impl AsRef<[u8]>, vcpus: usize) -> Result<Self, Error> {
         let area = area
             .part(0, size_of::<StatusPage>())
@@ -233,12 +234,12 @@ impl<'a> StatusWriter<'a> {
         page.set_name(name);
         area.store_half(offset_of!(StatusPage, version), VERSION, Relaxed);
         area.store_half(offset_of!(StatusPage, vcpus), vcpus as u32, Relaxed);
-        // The magic number last: whoever sees it sees an empty page.
+        // The magic number is written last: a reader that finds it finds an empty page.
         area.store_half(offset_of!(StatusPage, magic), MAGIC, Release);
         Ok(page)
     }
 
-    /// Sets what the VM is named, on a page that was [cleared](Self::clear) for another one.
+    /// Sets the name of the VM on a page that was [cleared](Self::clear).
     pub fn set_name(&self, name: impl AsRef<[u8]>) {
         let name = field::<NAME_LENGTH>(name.as_ref());
         for (word, bytes) in name.as_chunks::<8>().0.iter().enumerate() {
@@ -247,11 +248,11 @@ impl<'a> StatusWriter<'a> {
         }
     }
 
-    /// Clears a part of a page that another VM left, each of them about a hundred instructions; false
-    /// behind the last. For [`renew`](Self::renew).
+    /// Clears one part of a page of a former VM, in about a hundred instructions. Returns false
+    /// after the last part. For [`renew`](Self::renew).
     pub fn clear(&self, part: usize) -> bool {
         const WORDS: usize = 8;
-        /// What follows is never written.
+        /// The bytes after this are never written.
         const END: usize = offset_of!(StatusPage, reserved2);
         let first = part.saturating_mul(WORDS * 8);
         for word in 0..WORDS {
@@ -260,8 +261,8 @@ impl<'a> StatusWriter<'a> {
         first + WORDS * 8 < END
     }
 
-    /// Makes the page that of another VM, after all of it was [cleared](Self::clear) and its name
-    /// [set](Self::set_name): one made at run time, on these cores.
+    /// Assigns the page to an instance on these cores, after all of it was [cleared](Self::clear)
+    /// and the name [set](Self::set_name).
     pub fn renew(&self, handle: u32, cpus: &[u8]) {
         let mut places = [0xff; MAX_VCPUS];
         for (place, cpu) in places.iter_mut().zip(cpus) {
@@ -280,32 +281,33 @@ impl<'a> StatusWriter<'a> {
         self.area.store(0, first, Release);
     }
 
-    /// Notes what the VM is doing.
+    /// Records the state of the VM.
     pub fn set_state(&self, state: State) {
         self.area
             .store_half(offset_of!(StatusPage, state), state as u32, Release);
     }
 
-    /// Notes that the VM was started again.
+    /// Counts a restart of the VM.
     pub fn count_restart(&self) {
         let offset = offset_of!(StatusPage, restarts);
         let count = self.area.load_half(offset, Relaxed).saturating_add(1);
         self.area.store_half(offset, count, Relaxed);
     }
 
-    /// Notes how many hypercalls, and accesses of its devices, were denied it.
+    /// Records the number of denied hypercalls and DMA accesses.
     pub fn set_denied(&self, count: u64) {
         self.area
             .store(offset_of!(StatusPage, denied), count, Relaxed);
     }
 
-    /// Notes how long the VM's first start took.
+    /// Records the duration of the VM's first start.
     pub fn set_boot_time(&self, nanoseconds: u64) {
         self.area
             .store(offset_of!(StatusPage, boot_ns), nanoseconds, Relaxed);
     }
 
-    /// Counts an exit of `vcpu`. Called on the core that runs it, the counter's only writer.
+    /// Counts an exit of `vcpu`. To be called on the core that runs it, the only writer of the
+    /// counter.
     #[inline]
     pub fn count_exit(&self, vcpu: usize, kind: ExitKind) {
         if let Some(offset) = counter(vcpu, kind as usize) {
@@ -314,7 +316,7 @@ impl<'a> StatusWriter<'a> {
         }
     }
 
-    /// The counters of one vCPU's exits, for whoever counts many.
+    /// The exit counters of one vCPU, for code that counts many exits.
     pub fn exits(&self, vcpu: usize) -> Option<ExitCount<'a>> {
         let line = size_of::<ExitCounters>();
         counter(vcpu, 0)
@@ -323,13 +325,13 @@ impl<'a> StatusWriter<'a> {
             .map(ExitCount::new)
     }
 
-    /// Everything written so far.
+    /// The page as written so far.
     pub fn snapshot(&self) -> StatusPage {
         snapshot(&self.area)
     }
 }
 
-/// Everybody else's side.
+/// Reader of a status page: any other core, the VM or the host.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusReader<'a> {
     area: Area<'a>,
@@ -337,7 +339,7 @@ pub struct StatusReader<'a> {
 }
 
 impl<'a> StatusReader<'a> {
-    /// Finds the page that Mortise keeps in `area`.
+    /// Attaches to the page that Mortise writes in `area`.
     pub fn attach(area: Area<'a>) -> Result<Self, Error> {
         let area = area
             .part(0, size_of::<StatusPage>())
@@ -354,7 +356,7 @@ impl<'a> StatusReader<'a> {
         })
     }
 
-    /// Exits of all vCPUs and kinds so far: six loads for each vCPU.
+    /// The number of exits of all vCPUs and kinds: six loads for each vCPU.
     #[inline]
     pub fn exits(&self) -> u64 {
         let counters = (0..self.vcpus)
@@ -364,7 +366,7 @@ impl<'a> StatusReader<'a> {
         })
     }
 
-    /// The page at this moment.
+    /// A copy of the page.
     pub fn snapshot(&self) -> StatusPage {
         snapshot(&self.area)
     }

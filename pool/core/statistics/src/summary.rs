@@ -1,4 +1,4 @@
-//! What a manager is told of a VM: a few words of its status page.
+//! Summary of a status page for a manager.
 
 use crate::status::counter;
 use crate::{StatusPage, StatusWriter};
@@ -6,15 +6,15 @@ use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 use core_ring::Area;
 
-/// A part of a status page, read word by word: a few instructions for each, so that whoever passes
-/// it on can stop in between.
+/// A part of a status page, read word by word in a few instructions each, so that the reader can be
+/// interrupted in between.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a> {
     area: Area<'a>,
 }
 
 impl<'a> StatusWriter<'a> {
-    /// The part of the page that a manager is told.
+    /// The summary of a page.
     #[must_use]
     pub const fn summary(&self) -> Summary<'a> {
         Summary { area: self.area }
@@ -33,32 +33,32 @@ impl Summary<'_> {
         self.area.load(at, Relaxed)
     }
 
-    /// Its vCPUs.
+    /// The number of its vCPUs.
     #[must_use]
     pub fn vcpus(&self) -> u32 {
         self.half(offset_of!(StatusPage, vcpus))
     }
 
-    /// How often the VM was started again.
+    /// The number of restarts of the VM.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.half(offset_of!(StatusPage, restarts))
     }
 
-    /// Exits of this kind, of all vCPUs.
+    /// The number of exits of this kind of all vCPUs.
     #[must_use]
     pub fn exits(&self, kind: usize) -> u64 {
         let counters = (0..self.vcpus() as usize).filter_map(|vcpu| counter(vcpu, kind));
         counters.fold(0, |sum, at| sum.wrapping_add(self.area.load(at, Relaxed)))
     }
 
-    /// Why it was stopped, as a number; 0 if it was not.
+    /// The number of the reason for which it was stopped; 0 if it was not.
     #[must_use]
     pub fn reason(&self) -> u32 {
         self.half(offset_of!(StatusPage, reason))
     }
 
-    /// Word `index` of the same in words, NUL padded; zero if it was not stopped.
+    /// Word `index` of the reason as text, NUL padded; zero if it was not stopped.
     #[must_use]
     pub fn reason_text(&self, index: usize) -> u64 {
         match self.reason() {

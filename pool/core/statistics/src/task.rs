@@ -9,11 +9,11 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, transmut
 
 const MAGIC: u32 = u32::from_le_bytes(*b"TASK");
 const VERSION: u32 = 1;
-/// Where the samples start: on a page of their own, behind the header's.
+/// Offset of the samples, on the page after the header.
 const SAMPLES: usize = 0x1000;
 const WORDS: usize = size_of::<Sample>() / size_of::<u64>();
 
-/// The header as it lies in memory. All fields are little endian.
+/// Layout of the header in memory. All fields are little endian.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct TaskHeader {
@@ -22,17 +22,17 @@ pub struct TaskHeader {
     /// Version of this format.
     pub version: u32,
     name: [u8; NAME_LENGTH],
-    /// From one release to the next.
+    /// The distance from one release to the next.
     pub period_ns: u64,
-    /// From a release to the latest start that counts as in time.
+    /// The latest start relative to the release.
     pub deadline_ns: u64,
-    /// Samples the journal holds, a power of two.
+    /// Capacity of the journal in samples, a power of two.
     pub capacity: u64,
-    /// Samples published, free running.
+    /// Number of published samples, free running.
     pub head: u64,
 }
 
-/// One release of the task, measured when its body began and published when the body had ended.
+/// Sample of one release: taken when the body of the task begins, published when it has ended.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
 )]
@@ -40,11 +40,11 @@ pub struct TaskHeader {
 pub struct Sample {
     /// Number of the release; the first is 0.
     pub sequence: u64,
-    /// When the task was due, in nanoseconds of the system counter.
+    /// The instant of the release, in nanoseconds of the system counter.
     pub release_ns: u64,
-    /// When its body began.
+    /// The instant at which the body began.
     pub begin_ns: u64,
-    /// Exits of its VM up to then.
+    /// Number of exits of its VM up to that instant.
     pub exits: u64,
 }
 
@@ -82,14 +82,14 @@ impl From<Sample> for [u64; WORDS] {
     }
 }
 
-/// The task's side: its samples.
+/// Writer of the samples: the task.
 #[derive(Debug)]
 pub struct TaskArea<'a> {
     samples: journal::Writer<'a, Sample, WORDS>,
 }
 
 impl<'a> TaskArea<'a> {
-    /// Makes an empty journal with its header in `area`.
+    /// Creates an empty journal with its header in `area`.
     pub fn create(
         area: Area<'a>,
         name: &str,
@@ -101,7 +101,8 @@ impl<'a> TaskArea<'a> {
         header.name = field(name.as_bytes());
         header.period_ns = period_ns;
         header.deadline_ns = deadline_ns;
-        // The magic number goes first and comes back last: whoever sees it sees a whole header.
+        // The magic number is cleared first and written last: a reader that finds it finds a
+        // complete header.
         area.store_half(0, 0, Release);
         area.write(0, header.as_bytes());
         let samples = journal::Writer::create(area, LAYOUT).map_err(|_| Error::TooSmall)?;
@@ -116,7 +117,7 @@ impl<'a> TaskArea<'a> {
     }
 }
 
-/// The observer's side.
+/// Reader of the samples.
 #[derive(Debug)]
 pub struct TaskReader<'a> {
     area: Area<'a>,
@@ -124,7 +125,7 @@ pub struct TaskReader<'a> {
 }
 
 impl<'a> TaskReader<'a> {
-    /// Finds the journal that a task keeps in `area`.
+    /// Attaches to the journal that a task writes in `area`.
     pub fn attach(area: Area<'a>) -> Result<Self, Error> {
         let magic = area.load_half(offset_of!(TaskHeader, magic), Acquire);
         let version = area.load_half(offset_of!(TaskHeader, version), Acquire);
@@ -135,14 +136,14 @@ impl<'a> TaskReader<'a> {
         Ok(Self { area, samples })
     }
 
-    /// The header at this moment.
+    /// A copy of the header.
     pub fn header(&self) -> TaskHeader {
         let mut header = TaskHeader::new_zeroed();
         self.area.read(0, header.as_mut_bytes());
         header
     }
 
-    /// Takes the next sample, if there is one.
+    /// Reads the next sample, if there is one.
     pub fn take(&mut self) -> Next<Sample> {
         self.samples.take()
     }
