@@ -120,7 +120,7 @@ class Library:
     @property
     def is_outside(self) -> bool:
         """Whether it is outside the pool and its applications."""
-        own = any(self.path.is_relative_to(folder) for folder in (POOL, SUPPORT))
+        own = self.path.is_relative_to(POOL) or self.path.parent == SUPPORT
         return not (own or catalogue.is_app_folder(self.path))
 
     def may_use(self, other: "Library") -> bool:
