@@ -1,24 +1,24 @@
-//! Page colours: memory whose pages are dealt out by the part of a cache they fall into.
+//! Page colours: memory with its pages assigned by the part of a cache that they map to.
 //!
 //! # Purpose
 //!
-//! A cache that is indexed by physical addresses has `size / (ways * page)` *colours*: a page falls
-//! into the sets of its own colour only, and pages that follow each other have one colour after the
-//! other. Who has pages of some colours alone can displace nothing from the sets of the others.
+//! A cache that is indexed by physical addresses has `size / (ways * page)` *colours*: a page maps to
+//! the sets of its own colour only, and consecutive pages have consecutive colours. An owner of pages
+//! of some colours cannot evict lines from the sets of the others.
 //!
-//! [`Dealt`] memory is divided among parts, each with a set of colours. Scattered pages are hard to
-//! speak of; so each part has a range of *addresses*, one behind the other, with its pages in
-//! ascending order, and the memory consists of as many addresses as of bytes. To whom they belong,
-//! and that they do not overlap, can then be said as if nothing were scattered.
+//! [`Dealt`] memory is divided into parts, each with a set of colours. The pages of a part are
+//! scattered, so each part has a contiguous range of *addresses* that maps to its pages in ascending
+//! order, and the whole memory has as many addresses as bytes. Ownership and overlap can then be
+//! checked on ranges as for memory without colours.
 //!
 //! # Guarantees
 //!
-//! - From addresses to physical addresses is one to one, and onto; outside of the memory both are
-//!   the same.
-//! - The pages of a part have its colours only, in turn, so that whatever it uses, it uses all of
-//!   them alike. Colours that no part has are behind the last part.
-//! - A step takes as many instructions as there are parts and colours, times a few: for setting up
-//!   and not for the real-time path. No lock, no allocation.
+//! - The map from addresses to physical addresses is a bijection, and the identity outside of the
+//!   memory.
+//! - The pages of a part cycle through its colours, so that any range uses them evenly. Pages of
+//!   colours that no part has follow the last part.
+//! - A conversion takes a few instructions for each part and colour: for initialisation, not for
+//!   real-time paths. No lock, no allocation.
 //!
 //! # Example
 //!
@@ -39,27 +39,27 @@
 /// Bytes of a page.
 pub const PAGE: u64 = 0x1000;
 
-/// Parts that memory can be divided among.
+/// Maximum number of parts.
 pub const PARTS: usize = 8;
 
-/// Colours that a cache can have: one bit each.
+/// Maximum number of colours: one bit each.
 pub const COLOURS: u32 = u64::BITS;
 
-/// Memory whose pages are dealt out by colour.
+/// Memory with its pages assigned by colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dealt {
     base: u64,
-    /// How often each colour comes.
+    /// The number of pages of each colour.
     rows: u64,
     colours: u32,
-    /// The colours of each part, one bit each; at last those that are left.
+    /// The colours of each part, one bit each; the last entry has the remaining ones.
     parts: [u64; PARTS + 1],
 }
 
 impl Dealt {
-    /// Memory of `size` bytes from `base` on, both multiples of as many pages as there are colours,
-    /// divided among parts with these sets of colours; nothing if a colour is none or is in two of
-    /// them, or there is more than can be counted.
+    /// Memory of `size` bytes from `base` on, both multiples of one page per colour, divided into parts
+    /// with these sets of colours. None if a colour does not exist or is in two sets, or a limit is
+    /// exceeded.
     #[must_use]
     pub fn new(base: u64, size: u64, colours: u32, parts: &[u64]) -> Option<Self> {
         if !(1..=COLOURS).contains(&colours) || parts.len() > PARTS {
@@ -90,7 +90,7 @@ impl Dealt {
         })
     }
 
-    /// The address of a part, and how many bytes it has; nothing if it has no colours.
+    /// The address and size of a part; none if it has no colours.
     #[must_use]
     pub fn part(&self, part: usize) -> Option<(u64, u64)> {
         let (first, colours) = self.parts().nth(part)?;
@@ -98,7 +98,7 @@ impl Dealt {
         (pages > 0).then_some((self.base + first * PAGE, pages * PAGE))
     }
 
-    /// Where an address is, and for how many bytes what follows it follows there.
+    /// The physical address of `address`, and the number of bytes from there that are contiguous.
     #[must_use]
     pub fn place(&self, address: u64) -> (u64, u64) {
         let Some(offset) = address.checked_sub(self.base) else {
@@ -126,7 +126,7 @@ impl Dealt {
         )
     }
 
-    /// The address of what is at a physical address.
+    /// The address that maps to a physical address.
     #[must_use]
     pub fn address(&self, physical: u64) -> u64 {
         let page = physical.wrapping_sub(self.base) / PAGE;
@@ -143,7 +143,7 @@ impl Dealt {
         self.base + (first + row * width(colours) + turn) * PAGE + physical % PAGE
     }
 
-    /// The number of the first page of each part, and its colours.
+    /// The number of the first page of each part, and the colours of the part.
     fn parts(&self) -> impl Iterator<Item = (u64, u64)> {
         self.parts.iter().scan(0, |next, &colours| {
             let first = *next;
@@ -153,12 +153,12 @@ impl Dealt {
     }
 }
 
-/// How many colours a set has.
+/// The number of colours in a set.
 const fn width(colours: u64) -> u64 {
     colours.count_ones() as u64
 }
 
-/// The colour of the page at a physical address, of so many.
+/// The colour of the page at a physical address, of `colours`.
 #[must_use]
 pub const fn colour(physical: u64, colours: u32) -> u32 {
     (physical / PAGE % colours as u64) as u32
@@ -172,7 +172,7 @@ mod tests {
 
     const BASE: u64 = 0x4100_0000;
 
-    /// Sets of colours that have none in common, of up to 8 parts, and how many colours there are.
+    /// Disjoint sets of colours of up to 8 parts, and the number of colours.
     fn sets() -> impl Strategy<Value = (u32, Vec<u64>)> {
         (0u32..=6, prop::collection::vec(0usize..=8, 64), 1usize..=8).prop_map(
             |(power, owners, parts)| {
