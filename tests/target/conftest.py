@@ -72,10 +72,10 @@ def tenon(full, tmp_path_factory):
     """Calls `./tenon` with a time-out and reads its JSON."""
     patience = 20 if full else 1
 
-    def call(*arguments, limit=300, json_file=True):
+    def call(*arguments, limit=300, json_file=True, entry=(ROOT / "orchestrator",)):
         limit *= patience
         file = tmp_path_factory.mktemp("run") / "out.json"
-        line = [sys.executable, str(ROOT / "orchestrator"), *map(str, arguments)]
+        line = [sys.executable, *map(str, entry), *map(str, arguments)]
         if json_file:
             line += ["--json", str(file)]
         try:
