@@ -1,17 +1,17 @@
-//! A channel: messages in one direction.
+//! Channel record: one-way messages between two VMs.
 
 use crate::vm::{are_pages, is_page};
-use crate::{Dynamic, Error, InterruptMode, Name, System};
+use crate::{Error, InterruptMode, Name, System};
 use core_memory::PhysicalRange;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// Who has an end of a channel.
+/// VM at an end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum Owner {
     /// A VM made at boot, by its index in [`System::vms`].
     Vm(u8),
-    /// The VM of a template, by its index in [`Dynamic::templates`].
+    /// The VM of a template, by its index in [`Dynamic::templates`](crate::Dynamic::templates).
     Template(u8),
 }
 
@@ -19,46 +19,46 @@ pub enum Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Party {
-    /// Whose it is.
+    /// The VM at this end.
     pub owner: Owner,
-    /// The interrupt that rings there: virtual, of a VM that takes its interrupts from the
-    /// hardware a software-generated one.
+    /// Doorbell interrupt of this end: a virtual SPI; an SGI for a VM with direct interrupts.
     pub interrupt: u16,
 }
 
-/// A channel between two VMs.
+/// Channel between two VMs.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Channel {
     /// The producer's part, whole pages; the status page and the consumer's part follow.
     pub producer: PhysicalRange,
-    /// The page Mortise writes.
+    /// The status page, which Mortise writes.
     pub status: PhysicalRange,
-    /// The consumer's part, a page.
+    /// The consumer's part, one page.
     pub consumer: PhysicalRange,
     /// Its name.
     pub name: Name,
-    /// How many messages it holds, a power of two.
+    /// Capacity in messages, a power of two.
     pub slots: u32,
-    /// How many bytes a message may have.
+    /// Maximum size of a message in bytes.
     pub size: u32,
-    /// Who sends.
+    /// The sender.
     pub from: Party,
-    /// Who receives.
+    /// The receiver.
     pub to: Party,
 }
 
 impl Channel {
-    /// All of its memory.
+    /// Its memory ranges.
     pub(crate) const fn parts(&self) -> [PhysicalRange; 3] {
         [self.producer, self.status, self.consumer]
     }
 
-    /// Whether it means something by itself; `number` is its own.
+    /// Validates the channel; `earlier` are the channels before it in the table, `templates` is the
+    /// number of templates.
     pub(crate) fn check<'a>(
         &'a self,
-        number: usize,
-        dynamic: &Dynamic<'a>,
+        earlier: &[Self],
+        templates: usize,
         system: &System<'a>,
     ) -> Result<(), Error<'a>> {
         let of = self.name.as_str();
@@ -81,13 +81,12 @@ impl Channel {
         for (end, party) in [("from", self.from), ("to", self.to)] {
             let known = match party.owner {
                 Owner::Vm(vm) => usize::from(vm) < system.vms.len(),
-                Owner::Template(template) => usize::from(template) < dynamic.templates.len(),
+                Owner::Template(template) => usize::from(template) < templates,
             };
             if !known {
                 return invalid(end, "be a VM or a template");
             }
-            let earlier = dynamic.channels.iter().take(number);
-            let taken = earlier.flat_map(|other| [other.from, other.to]);
+            let taken = earlier.iter().flat_map(|other| [other.from, other.to]);
             check_interrupt(of, party, taken, system)?;
         }
         if self.from.owner == self.to.owner {
@@ -97,14 +96,14 @@ impl Channel {
     }
 }
 
-/// Messages in a channel, and bytes in a message, at most.
+/// Maximum number of messages in a channel, and of bytes in a message.
 const LARGEST: u32 = 1 << 16;
-/// Bytes of the producer's part in front of the messages.
+/// Size in bytes of the header of the producer's part.
 const HEADER: u64 = 0x40;
-/// Bytes in front of a message.
+/// Size in bytes of the length field in front of a message.
 const LENGTH: u64 = 8;
 
-/// An interrupt must be one that its VM can get, and nothing else's.
+/// Checks that the interrupt of `party` is one that its VM can receive and is not in use.
 pub(crate) fn check_interrupt<'a>(
     of: &'a str,
     party: Party,
@@ -115,7 +114,7 @@ pub(crate) fn check_interrupt<'a>(
         Owner::Vm(vm) => system.vms.get(usize::from(vm)),
         Owner::Template(_) => None,
     };
-    // SGIs from 8 on are not Linux's; shared peripheral interrupts (GIC specification, 2.2).
+    // Linux uses SGIs 0 to 7. SPIs are 32 to 1019 (GIC specification, 2.2).
     let possible = match vm.map(|vm| vm.interrupt_mode) {
         Some(InterruptMode::Direct) => 8..16,
         _ => 32..1020,

@@ -1,16 +1,16 @@
-//! What must hold between the parts of a system.
+//! Checks of the VMs of a system, each alone and in pairs.
 
 use crate::{Console, Error, InterruptMode, Mapping, MappingKind, Mode, Vm};
 use core_memory::PhysicalRange;
 
-/// Checks each VM by itself.
+/// Checks each VM alone.
 pub(crate) fn vms(vms: &[Vm]) -> Result<(), Error<'_>> {
-    // All ranges of all of them are ranges before two are compared.
+    // All ranges are validated before any two are compared.
     vms.iter().try_for_each(Vm::check)?;
     vms.iter().try_for_each(alone)
 }
 
-/// Checks each VM against the ones in front of it.
+/// Checks each VM against the VMs before it in the table.
 pub(crate) fn pairs(vms: &[Vm], mode: Mode) -> Result<(), Error<'_>> {
     let mut pairs = with_earlier(vms).flat_map(|(vm, others)| others.iter().map(move |o| (vm, o)));
     pairs.try_for_each(|(vm, other)| together(vm, other, mode))
@@ -44,7 +44,7 @@ fn alone(vm: &Vm) -> Result<(), Error<'_>> {
             return clash("physical address");
         }
     }
-    // Its log ring it does write; what restarts and judges it, it must not.
+    // A VM writes its log ring, but must not write its pristine payloads or its status page.
     let sources = vm.payloads.iter().map(|payload| payload.source);
     if sources.chain([vm.status]).any(|kept| can_write(vm, &kept)) {
         return clash("physical address");
@@ -63,7 +63,7 @@ fn together<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> 
     if vm.name == other.name {
         return clash("name");
     }
-    // A VM that takes its interrupts from the hardware cannot be taken off a core.
+    // A VM with direct interrupts cannot be preempted, so it cannot share a core.
     let shared = |vm: &Vm| vm.interrupt_mode == InterruptMode::Shared;
     let may_share = mode == Mode::Dynamic && shared(vm) && shared(other);
     if !may_share && vm.cpus.iter().any(|cpu| other.cpus.contains(cpu)) {
@@ -92,7 +92,7 @@ fn together<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> 
     Ok(())
 }
 
-/// Whether two mappings may not lead to the same place: only shared memory may be in two.
+/// Whether two mappings overlap although at least one of them is not shared memory.
 fn exclude_each_other(a: &Mapping, b: &Mapping) -> bool {
     let both_shared = matches!(
         (a.kind, b.kind),
@@ -101,7 +101,7 @@ fn exclude_each_other(a: &Mapping, b: &Mapping) -> bool {
     !both_shared && a.physical.overlaps(&b.physical)
 }
 
-/// Whether `vm` could write what Mortise keeps for, or copies into, `other`.
+/// Whether `vm` can write the payload sources, the status page or the log ring of `other`.
 fn reaches_into(vm: &Vm, other: &Vm) -> bool {
     let log = match other.console {
         Console::Ring(log) => Some(log),
@@ -123,7 +123,7 @@ fn has_duplicate<T: PartialEq>(items: &[T]) -> bool {
     with_earlier(items).any(|(item, earlier)| earlier.contains(item))
 }
 
-/// Each item with those in front of it.
+/// Each item, with the items before it.
 fn with_earlier<T>(items: &[T]) -> impl Iterator<Item = (&T, &[T])> {
     items
         .iter()

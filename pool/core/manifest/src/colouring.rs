@@ -1,30 +1,30 @@
-//! By which colours VMs are kept apart in a cache that they share.
+//! Page colouring record: assignment of page colours to VMs.
 
-use crate::header::Tables;
+use crate::tables::Tables;
 use crate::vm::are_pages;
 use crate::{Error, List, limits};
 use core_memory::PhysicalRange;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// Memory that is dealt out to VMs by colour.
+/// Memory that is assigned to VMs by page colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Colouring {
-    /// That of which VMs have their own parts. Wherever the manifest says an address in it, it
-    /// counts the pages of each part one behind the other (`core_colouring::Dealt`).
+    /// Memory of the VMs. Addresses of the manifest in this range count the pages of each VM
+    /// consecutively (`core_colouring::Dealt`).
     pub memory: PhysicalRange,
-    /// That of which each page is for the status or the translation tables of the VM that has its
-    /// colour. Addresses in it are as the hardware has them.
+    /// Memory for status pages and translation tables; each page serves the VM with its colour.
+    /// Addresses of the manifest in this range are physical addresses.
     pub tables: PhysicalRange,
-    /// The colours of each VM, one bit each; none if it has memory elsewhere.
+    /// Colours of each VM, one bit per colour; 0 if its memory lies elsewhere.
     pub parts: List<u64, { limits::VMS }>,
-    /// How many colours the cache has.
+    /// Number of colours of the cache.
     pub colours: u32,
 }
 
 impl Colouring {
-    /// That of the manifest at the start of `bytes`, if it has one. Looked for by itself: an image
-    /// without colours has no code for it.
+    /// Colouring of the manifest at the start of `bytes`, if it has one. Parsed separately, so that an
+    /// image without page colouring contains no code for it.
     pub fn parse(bytes: &[u8]) -> Result<Option<&Self>, Error<'_>> {
         let Some(colouring) = Tables::open(bytes)?.find::<Self>()? else {
             return Ok(None);

@@ -1,48 +1,48 @@
-//! A disk that Mortise has for a VM: in memory, or a part of a physical one.
+//! Virtual disk record: a disk in memory or a partition of a physical disk.
 
-use crate::apart::{PHYSICAL, clash, has};
-use crate::header::Tables;
+use crate::disjoint::{PHYSICAL, clash, has};
+use crate::tables::Tables;
 use crate::vm::are_pages;
 use crate::{Error, InterruptMode, Reserve, System, limits};
 use core_memory::{IntermediateRange, PhysicalRange};
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// A disk of a VM's.
+/// Virtual disk of a VM.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Disk {
-    /// Where what is on it is: whole pages, or the registers of the physical disk's transport. No VM
-    /// reaches them.
+    /// Location of the store: whole pages, or the transport registers of the physical disk. Mapped by
+    /// no VM.
     pub place: PhysicalRange,
-    /// Where the VM sees the registers of its transport, [`limits::TRANSPORT`] bytes from here on.
+    /// IPA of its transport registers, [`limits::TRANSPORT`] bytes.
     pub registers: u64,
-    /// How many sectors of 512 bytes it has.
+    /// Capacity in sectors of 512 bytes.
     pub sectors: u64,
-    /// The first of them on the physical disk.
+    /// First sector on the physical disk.
     pub first: u64,
-    /// The virtual interrupt by which the VM is told.
+    /// Virtual interrupt of the device.
     pub interrupt: u16,
-    /// Whose it is, by its index in [`System::vms`]; a VM of shared interrupts.
+    /// Its VM, by index in [`System::vms`]; a VM with shared interrupts.
     pub vm: u8,
-    /// Whether it cannot be written.
+    /// Whether it is read-only.
     pub read_only: bool,
-    /// What it is a part of.
+    /// Where its contents are stored.
     pub store: Store,
 }
 
-/// What disks are on.
+/// Store of a virtual disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum Store {
-    /// Memory, which is gone when the machine goes off.
+    /// Memory; its contents are lost at power-off.
     Memory,
     /// A physical disk.
     Drive,
 }
 
 impl Disk {
-    /// The disks of the manifest at the start of `bytes`, which `system` came from. Looked for by
-    /// itself: an image without disks has no code for it.
+    /// Disks of the manifest at the start of `bytes`, from which `system` was parsed. Parsed
+    /// separately, so that an image without disks contains no code for them.
     pub fn parse<'a>(bytes: &'a [u8], system: &System<'a>) -> Result<&'a [Self], Error<'a>> {
         let tables = Tables::open(bytes)?;
         let all: &[Self] = tables.all(limits::DISKS)?;
@@ -120,18 +120,18 @@ impl Disk {
         Ok(())
     }
 
-    /// The registers of its transport, as its VM sees them.
+    /// IPA range of its transport registers.
     fn registers(&self) -> Option<IntermediateRange> {
         IntermediateRange::new(self.registers, limits::TRANSPORT)
     }
 
-    /// Whether both are on one physical disk.
+    /// Whether both are partitions of one physical disk.
     fn is_beside(&self, other: &Self) -> bool {
         let both = self.store == Store::Drive && other.store == Store::Drive;
         both && self.place.start() == other.place.start()
     }
 
-    /// Whether of two on one physical disk one may find what the other writes.
+    /// Whether two partitions of one physical disk overlap and one of them is writable.
     fn meets(&self, other: &Self) -> bool {
         let behind = |one: &Self, two: &Self| one.first >= two.first.saturating_add(two.sectors);
         let shared = self.read_only && other.read_only;

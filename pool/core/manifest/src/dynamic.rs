@@ -1,96 +1,24 @@
-//! What comes, goes and talks while the system runs.
+//! Dynamic configuration: VMs made at run time, authority over them, channels and vLibs.
 
-use crate::header::Tables;
-use crate::vm::are_pages;
-use crate::{Channel, Error, Schedule, System, Template, Vlib, apart, limits};
-use core_memory::PhysicalRange;
+use crate::tables::Tables;
+use crate::{Channel, Error, Reserve, Schedule, Set, System, Template, Vlib, disjoint, limits};
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// Small numbers: CPUs, or VMs and templates by their index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
-#[repr(transparent)]
-pub struct Set(u64);
-
-impl Set {
-    /// Whether `number` is in it.
-    pub const fn holds(self, number: usize) -> bool {
-        number < u64::BITS as usize && self.0 >> number & 1 != 0
-    }
-
-    /// Whether nothing is in it.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether all that is in `self` is in `other` too.
-    pub const fn is_within(self, other: Self) -> bool {
-        self.0 & !other.0 == 0
-    }
-
-    /// The numbers, the smallest first.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..u64::BITS as usize).filter(move |&number| self.holds(number))
-    }
-
-    /// The numbers as bits of a word.
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// Whether each is below `count`.
-    const fn is_below(self, count: usize) -> bool {
-        self.is_within(Self(!(u64::MAX << count)))
-    }
-}
-
-/// What VMs made at run time may take.
-#[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
-#[repr(C)]
-pub struct Reserve {
-    /// Their memory, whole blocks.
-    pub memory: PhysicalRange,
-    /// For each one that there may be at a time, [`limits::SLOT`] bytes: its status page, and its
-    /// log ring behind it.
-    pub slots: PhysicalRange,
-    /// The CPUs they may run on.
-    pub cpus: Set,
-}
-
-impl Reserve {
-    /// How many such VMs there may be at a time.
-    pub const fn slots(&self) -> usize {
-        (self.slots.size() / limits::SLOT) as usize
-    }
-
-    fn check<'a>(&self) -> Result<(), Error<'a>> {
-        if !are_pages(&self.memory) || !self.memory.is_aligned(limits::BLOCK) {
-            return invalid("reserve", "memory", "be whole blocks");
-        }
-        if self.cpus.is_empty() {
-            return invalid("reserve", "cpus", "be at least one");
-        }
-        if !are_pages(&self.slots) || !self.slots.size().is_multiple_of(limits::SLOT) {
-            return invalid("reserve", "slots", "be whole slots");
-        }
-        Ok(())
-    }
-}
-
-/// Authority of a VM over the life cycles of others.
+/// Authority of a VM over the life cycle of other VMs.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Authority {
-    /// How much of the reserve its VMs may have at a time.
+    /// Bytes of the reserve that its VMs may use at a time.
     pub memory: u64,
-    /// The CPUs its VMs may run on.
+    /// The CPUs on which its VMs may run.
     pub cpus: Set,
-    /// The VMs made at boot, by their index in [`System::vms`].
+    /// VMs made at boot, by index in [`System::vms`].
     pub vms: Set,
-    /// The templates, by their index in [`Dynamic::templates`].
+    /// Templates, by index in [`Dynamic::templates`].
     pub templates: Set,
-    /// Whether it may make VMs from images of its own.
+    /// Whether it may make VMs from its own images.
     pub files: bool,
-    /// How urgent those from images of its own may be.
+    /// Highest priority of VMs from its own images.
     pub priority: u8,
 }
 
@@ -109,7 +37,7 @@ impl Authority {
         if !others || !self.templates.is_below(dynamic.templates.len()) {
             return invalid(of, "manages", "be other VMs and templates");
         }
-        let cpus = dynamic.reserve.map_or(Set(0), |reserve| reserve.cpus);
+        let cpus = dynamic.reserve.map_or(Set::EMPTY, |reserve| reserve.cpus);
         if !self.cpus.is_within(cpus) {
             return invalid(of, "manages-cpus", "be of the reserve");
         }
@@ -117,14 +45,14 @@ impl Authority {
     }
 }
 
-/// What a system has beyond the VMs it starts with. Static systems have none of it.
+/// Dynamic part of a system: what it has beyond the VMs made at boot. Empty in a static system.
 #[derive(Clone, Copy, Debug)]
 pub struct Dynamic<'a> {
-    /// What VMs made at run time may take.
+    /// Memory, slots and CPUs for VMs made at run time.
     pub reserve: Option<&'a Reserve>,
-    /// What each VM of [`System::vms`] has authority over, or nothing if none has any.
+    /// Authority of each VM of [`System::vms`]; empty if no VM is a manager.
     pub managers: &'a [Authority],
-    /// VMs that are made on demand.
+    /// Templates of VMs made on demand.
     pub templates: &'a [Template],
     /// Channels; the index of one is its number.
     pub channels: &'a [Channel],
@@ -133,7 +61,7 @@ pub struct Dynamic<'a> {
 }
 
 impl<'a> Dynamic<'a> {
-    /// That of the manifest at the start of `bytes`, which `system` came from.
+    /// Dynamic part of the manifest at the start of `bytes`, from which `system` was parsed.
     pub fn parse(bytes: &'a [u8], system: &System<'a>) -> Result<Self, Error<'a>> {
         let tables = Tables::open(bytes)?;
         let dynamic = Self {
@@ -145,23 +73,25 @@ impl<'a> Dynamic<'a> {
         };
         if let Some(reserve) = dynamic.reserve {
             reserve.check()?;
-            apart::reserve(reserve, system)?;
+            disjoint::reserve(reserve, system)?;
         }
         for (index, template) in dynamic.templates.iter().enumerate() {
-            template.check(&dynamic)?;
+            template.check(dynamic.reserve)?;
             let earlier = dynamic.templates.split_at(index).0;
-            apart::template(template, earlier, system)?;
+            disjoint::template(template, earlier, system)?;
         }
         for (number, channel) in dynamic.channels.iter().enumerate() {
-            channel.check(number, &dynamic, system)?;
+            let earlier = dynamic.channels.split_at(number).0;
+            channel.check(earlier, dynamic.templates.len(), system)?;
         }
         for (number, vlib) in dynamic.vlibs.iter().enumerate() {
-            vlib.check(number, &dynamic, system)?;
+            let earlier = dynamic.vlibs.split_at(number).0;
+            vlib.check(earlier, dynamic.channels, system)?;
         }
-        apart::channels(&dynamic, system)?;
-        apart::vlibs(&dynamic, system)?;
+        disjoint::channels(&dynamic, system)?;
+        disjoint::vlibs(&dynamic, system)?;
         for (index, template) in dynamic.templates.iter().enumerate() {
-            template.check_start(index, &dynamic)?;
+            template.check_start(index, dynamic.channels)?;
         }
         for (vm, authority) in dynamic.managers.iter().enumerate() {
             authority.check(vm, &dynamic, system)?;

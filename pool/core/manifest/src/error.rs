@@ -1,49 +1,49 @@
-//! What can be wrong with a manifest.
+//! [`Error`] of the validation of a manifest.
 
 use core::fmt;
 
-/// Why bytes are no manifest.
+/// Error of the validation of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error<'a> {
-    /// They do not begin as one, of this version and at a multiple of 8.
+    /// Wrong magic number, version or alignment (8 bytes).
     Foreign,
-    /// Not all of it is there, or its tables do not lie one behind the other.
+    /// The manifest is truncated, or its tables are not contiguous.
     Extent,
-    /// A value stands for nothing.
+    /// A value has no meaning.
     Unknown {
         /// The table.
         table: &'static str,
     },
     /// A field's value is not allowed.
     Invalid {
-        /// Whose it is.
+        /// Name of the record.
         of: &'a str,
         /// The field.
         field: &'static str,
-        /// What it has to be.
+        /// The requirement.
         must: &'static str,
     },
-    /// There are more records than a kernel has room for.
+    /// A table has more records than the kernel supports.
     TooMany {
         /// The table.
         table: &'static str,
-        /// How many there may be.
+        /// Maximum number of records.
         limit: usize,
     },
-    /// Two records claim the same thing.
+    /// Two records use the same resource.
     Clash {
-        /// The one.
+        /// Name of the first record.
         of: &'a str,
-        /// The other; it may be the same.
+        /// Name of the second record; may be the same one.
         other: &'a str,
-        /// What both claim.
+        /// The resource.
         what: &'static str,
     },
 }
 
 impl<'a> Error<'a> {
-    /// It in words, one behind the other.
+    /// The message, as strings to be printed one after the other.
     pub fn words(&self) -> [&'a str; 5] {
         match *self {
             Self::Foreign => ["not one of this version", "", "", "", ""],

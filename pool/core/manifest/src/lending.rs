@@ -1,30 +1,30 @@
-//! Cores that a VM lends to its programs.
+//! Core lending record: the cores that a VM lends to its programs.
 
-use crate::header::Tables;
+use crate::tables::Tables;
 use crate::vm::are_pages;
 use crate::{Error, InterruptMode, List, MappingKind, System, Vm, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// What a VM lends, and by what it and Mortise talk about that.
+/// Cores that a VM lends, and the cells by which it exchanges orders with Mortise.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Lending {
-    /// A page for each vCPU, in their order, where the VM sees it.
+    /// IPA of the cells: one page for each entry of `vcpus`, in the same order.
     pub cells: IntermediateRange,
-    /// Where that is. No other VM reaches it.
+    /// Physical memory of the cells. Mapped by no other VM.
     pub memory: PhysicalRange,
-    /// The vCPUs whose cores it may lend; none, and the rest means nothing. Each core is the VM's
-    /// alone, and none is the first.
+    /// The vCPUs that may lend their cores. Each core belongs to this VM alone, and vCPU 0 is not
+    /// among them. If the list is empty, the other fields are ignored.
     pub vcpus: List<u8, { limits::VCPUS }>,
-    /// The virtual interrupt by which it is told.
+    /// Virtual interrupt that signals a change in a cell.
     pub interrupt: u16,
 }
 
 impl Lending {
-    /// What each VM of [`System::vms`] lends, in their order, from the manifest at the start of
-    /// `bytes`, which `system` came from; none if nobody lends anything. Looked for by itself: an
-    /// image where nobody does has no code for it.
+    /// Lending record of each VM of [`System::vms`], in the same order, from the manifest at the start
+    /// of `bytes`, from which `system` was parsed; empty if no VM lends a core. Parsed separately, so
+    /// that an image without lending contains no code for it.
     pub fn parse<'a>(bytes: &'a [u8], system: &System<'a>) -> Result<&'a [Self], Error<'a>> {
         let all: &[Self] = Tables::open(bytes)?.of_vms(system.vms.len())?;
         for (lending, vm) in all.iter().zip(system.vms) {
@@ -33,7 +33,7 @@ impl Lending {
         Ok(all)
     }
 
-    /// The page of a vCPU: where the VM sees it, and where it is.
+    /// The cell of a vCPU: its IPA and its physical page.
     pub fn cell(&self, vcpu: usize) -> Option<(u64, PhysicalRange)> {
         let place = self
             .vcpus
@@ -68,7 +68,7 @@ impl Lending {
                 .vms
                 .iter()
                 .filter(|vm| cpu.is_some_and(|cpu| vm.cpus.contains(cpu)));
-            // The first core is Mortise's for what it does for the VM.
+            // Mortise does its work for the VM on the VM's first core.
             if twice || *vcpu == 0 || takers.count() != 1 {
                 return invalid(
                     "lends",
@@ -90,7 +90,7 @@ impl Lending {
         if reaching.count() != 1 {
             return invalid("cells", "be out of others' reach");
         }
-        // Shared peripheral interrupts (GIC specification, 2.2).
+        // SPIs (GIC specification, 2.2).
         if !(32..1020).contains(&self.interrupt) || vm.interrupts.contains(&self.interrupt) {
             return invalid("interrupt", "be a free one from 32 to 1019");
         }

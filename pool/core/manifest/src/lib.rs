@@ -1,20 +1,21 @@
-//! What the orchestrator tells Mortise at boot, checked once and used where it lies.
+//! Manifest: the configuration of a system, validated once at boot and used in place.
 //!
 //! # Purpose
 //!
-//! What must be configured at boot comes from one place, a manifest written by the orchestrator:
-//! fixed records in tables one behind the other (`docs/formats.md`). The [`System`] with its VMs is
-//! checked in one pass; what is [`Dynamic`] about it, what its VMs are [`Lending`], by which colours
-//! they are kept apart ([`Colouring`]) or by what held back ([`Regulation`]), each by itself, so that
-//! an image without that has no code for it. Checking is the edge: behind it all ranges are
-//! page-aligned and free of overlap, all counts bounded, all keywords cases of an `enum`.
+//! The orchestrator writes the boot configuration of Mortise as a manifest: tables of fixed-size
+//! records without gaps (`docs/formats.md`). [`System::parse`] validates the system with its VMs.
+//! Optional tables have parsers of their own: [`Dynamic`] (VMs made at run time, channels, vLibs),
+//! [`Lending`] (lent cores), [`Colouring`] (page colours), [`Regulation`] (bandwidth regulation) and
+//! [`Disk`]. An image without such a feature contains no code for it. After validation, all ranges
+//! are page-aligned and disjoint where they must be, all counts are bounded, and all keywords are
+//! variants of an `enum`.
 //!
 //! # Guarantees
 //!
-//! - Any bytes give a value or an [`Error`], never a panic; the error names record and field.
-//! - Nothing is decoded, copied or allocated: what is given out are references into the bytes.
-//! - Time is linear in the manifest but for the comparison of ranges with each other, whose numbers
-//!   are bounded by [`limits`].
+//! - Any bytes yield a value or an [`Error`] that names the record and the field, never a panic.
+//! - Nothing is decoded, copied or allocated: all results are references into the manifest.
+//! - Validation takes linear time, except the pairwise comparison of ranges, which is bounded by
+//!   [`limits`].
 //!
 //! # Example
 //!
@@ -33,19 +34,21 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-mod apart;
 mod channel;
 mod check;
 mod colouring;
+mod disjoint;
 mod disk;
 mod dynamic;
 mod error;
-mod header;
 mod lending;
 mod list;
+mod records;
 mod regulation;
+mod reserve;
 mod schedule;
 mod system;
+mod tables;
 mod template;
 mod vlib;
 mod vm;
@@ -53,50 +56,51 @@ mod vm;
 pub use channel::{Channel, Owner, Party};
 pub use colouring::Colouring;
 pub use disk::{Disk, Store};
-pub use dynamic::{Authority, Dynamic, Reserve, Set};
+pub use dynamic::{Authority, Dynamic};
 pub use error::Error;
-pub use header::size;
 pub use lending::Lending;
 pub use list::{List, Name};
 pub use regulation::Regulation;
+pub use reserve::{Reserve, Set};
 pub use schedule::{Reservation, Schedule};
 pub use system::{Mode, System};
+pub use tables::size;
 pub use template::{Filling, Template};
 pub use vlib::Vlib;
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,
 };
 
-/// How much of everything a manifest may hold.
+/// Upper bounds of a manifest.
 pub mod limits {
-    /// Bytes of it.
+    /// Bytes of a manifest.
     pub const BYTES: usize = 0x1_0000;
-    /// VMs in a system.
+    /// VMs of a system.
     pub const VMS: usize = 8;
     /// vCPUs of a VM.
     pub const VCPUS: usize = 8;
-    /// Memory, shared and device ranges of a VM, together.
+    /// Mappings of a VM: memory, shared memory and devices together.
     pub const MAPPINGS: usize = 16;
-    /// Payloads copied into a VM at its start.
+    /// Payloads of a VM.
     pub const PAYLOADS: usize = 4;
     /// Interrupts passed through to a VM.
     pub const INTERRUPTS: usize = 32;
-    /// VMs that are made on demand.
+    /// Templates of a system.
     pub const TEMPLATES: usize = 8;
-    /// Channels in a system.
+    /// Channels of a system.
     pub const CHANNELS: usize = 16;
-    /// vLibs in a system.
+    /// vLibs of a system.
     pub const VLIBS: usize = 4;
-    /// Disks of VMs in a system.
+    /// Virtual disks of a system.
     pub const DISKS: usize = 8;
-    /// Bytes of the registers of a virtio transport.
+    /// Bytes of the register area of a virtio transport.
     pub const TRANSPORT: u64 = 0x200;
-    /// Bytes for the status page and the log ring of a VM made at run time.
+    /// Bytes of a VM slot in the reserve: status page and log ring of a VM made at run time.
     pub const SLOT: u64 = 0x2_0000;
-    /// Bytes of a block, in which memory is given to VMs made at run time.
+    /// Bytes of a block, the unit in which the reserve is allocated.
     pub const BLOCK: u64 = 0x20_0000;
-    /// Bytes of a template's name, which a request brings in two registers.
+    /// Bytes of a template's name, which a hypercall passes in two registers.
     pub const REQUEST: usize = 16;
-    /// Bytes of a VM's or a task's name.
+    /// Bytes of a name.
     pub const NAME: usize = 32;
 }

@@ -1,4 +1,4 @@
-//! Lists of bounded length, within a record.
+//! Bounded lists and names within a record.
 
 use core::fmt;
 use core::ops::Deref;
@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::limits;
 
-/// Up to `N` items, and how many there are. Those behind them mean nothing.
+/// List of up to `N` items with their count. Items behind the count are ignored.
 #[derive(Clone, Copy, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct List<T, const N: usize> {
@@ -15,17 +15,17 @@ pub struct List<T, const N: usize> {
 }
 
 impl<T, const N: usize> List<T, N> {
-    /// Whether it has no more than there is room for. Where it has more it counts as empty.
+    /// Whether the count is within the capacity. A list with a larger count reads as empty.
     pub(crate) const fn is_whole(&self) -> bool {
         self.count as usize <= N
     }
 
-    /// Makes it empty.
+    /// Removes all items.
     pub const fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds an item; false, and nothing changes, if there is no room.
+    /// Appends an item; false, without effect, if the list is full.
     #[must_use]
     pub fn push(&mut self, item: T) -> bool {
         let place = self.items.get_mut(self.count as usize);
@@ -36,7 +36,7 @@ impl<T, const N: usize> List<T, N> {
 }
 
 impl<T: Copy, const N: usize> List<T, N> {
-    /// One without any, with `item` where others will be.
+    /// Empty list, with `item` in all unused places.
     pub const fn empty(item: T) -> Self {
         Self {
             items: [item; N],
@@ -44,7 +44,7 @@ impl<T: Copy, const N: usize> List<T, N> {
         }
     }
 
-    /// These items; nothing if there is no room for all.
+    /// List of `items`; `None` if they are none or too many.
     pub fn new(items: &[T]) -> Option<Self> {
         let mut list = Self::empty(*items.first()?);
         items.iter().all(|item| list.push(*item)).then_some(list)
@@ -83,22 +83,22 @@ impl<T: PartialEq, const N: usize> PartialEq for List<T, N> {
 
 impl<T: Eq, const N: usize> Eq for List<T, N> {}
 
-/// A name, of printable ASCII: checked once, and then handed out byte by byte.
+/// Name of printable ASCII; validated once.
 #[derive(Clone, Copy, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Name(List<u8, { limits::NAME }>);
 
 impl Name {
-    /// Nobody's.
+    /// The empty name.
     pub const NONE: Self = Self(List::empty(0));
 
-    /// This name; nothing if it is too long, or none.
+    /// Name of these bytes; `None` if they are too long, empty or not printable ASCII.
     pub fn new(name: &[u8]) -> Option<Self> {
         let mut own = Self::NONE;
         own.set(name).then_some(own)
     }
 
-    /// What is known to be one: of printable ASCII, and short enough.
+    /// Name of a constant text, which must be printable ASCII of at most [`limits::NAME`] bytes.
     #[must_use]
     pub const fn of(name: &str) -> Self {
         let mut own = Self::NONE;
@@ -108,7 +108,8 @@ impl Name {
         own
     }
 
-    /// Makes it this one; false, and it is nobody's, if that is too long, or none.
+    /// Replaces the name; false if `name` is not valid: then the name stays as it is if `name` is too
+    /// long, and is empty otherwise.
     pub fn set(&mut self, name: &[u8]) -> bool {
         self.0.clear();
         let Some(items) = self.0.items.get_mut(..name.len()) else {
@@ -132,13 +133,13 @@ impl Name {
         !self.0.is_empty() && words.iter().chain([&last]).all(are_printable)
     }
 
-    /// It, byte by byte.
+    /// The name as bytes.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// It as a text, which is looked through for that.
+    /// The name as a string; checks that it is UTF-8.
     pub fn as_str(&self) -> &str {
         str::from_utf8(&self.0).unwrap_or("")
     }
@@ -150,8 +151,8 @@ impl AsRef<[u8]> for Name {
     }
 }
 
-/// Whether these are printable ASCII, from `' '` to `'~'`, all at once: where each is below 128 the
-/// upper bits tell of a comparison.
+/// Whether all bytes are printable ASCII, `' '` to `'~'`, by comparisons on a whole word: as each byte
+/// is below 128, its upper bit holds the result of the comparison.
 fn are_printable(bytes: &[u8; 8]) -> bool {
     const UPPER: u64 = u64::from_ne_bytes([0x80; 8]);
     let all = |byte: u8| u64::from_ne_bytes([byte; 8]);

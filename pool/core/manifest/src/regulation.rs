@@ -1,29 +1,29 @@
-//! By what the background of shared cores is held back.
+//! Bandwidth regulation record.
 
 use crate::Error;
-use crate::header::Tables;
+use crate::tables::Tables;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// The intervals that there may be, in nanoseconds.
+/// Valid intervals in nanoseconds.
 const INTERVALS: core::ops::RangeInclusive<u64> = 100_000..=100_000_000;
-/// The last event: the first 32 common ones are known by one register.
+/// The last supported event: one register tells which of the first 32 common events exist.
 const LAST_EVENT: u32 = 31;
 
-/// How much of an event shared cores may cause before their background waits.
+/// Budget of a PMU event for the background of all shared cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Regulation {
-    /// Nanoseconds.
+    /// Replenishment interval in nanoseconds.
     pub interval: u64,
-    /// The number of a common event of the performance monitor (Arm ARM, D11.11).
+    /// Number of a common PMU event (Arm ARM, D11.11).
     pub event: u32,
-    /// How many of it all shared cores together may cause in an interval.
+    /// Events that all shared cores together may cause in an interval.
     pub limit: u32,
 }
 
 impl Regulation {
-    /// That of the manifest at the start of `bytes`, if it has one. Looked for by itself: an image
-    /// without regulation has no code for it.
+    /// Regulation of the manifest at the start of `bytes`, if it has one. Parsed separately, so that
+    /// an image without regulation contains no code for it.
     pub fn parse(bytes: &[u8]) -> Result<Option<&Self>, Error<'_>> {
         let Some(regulation) = Tables::open(bytes)?.find::<Self>()? else {
             return Ok(None);

@@ -1,45 +1,46 @@
-//! How a VM shares its cores with others.
+//! Scheduling parameters of a VM on shared cores.
 
 use crate::Kind;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// The least budget: below, a core would be busy with giving it out.
+/// Minimum budget in nanoseconds: smaller budgets would spend the core on replenishments.
 const BUDGET_LEAST: u64 = 10_000;
-/// The longest period: of counters up to 1 GHz, 32 bits of ticks.
+/// Maximum period in nanoseconds: fits 32 bits of ticks of a counter of up to 1 GHz.
 const PERIOD_MOST: u64 = 4_000_000_000;
 
-/// So much of a core in each period, for each vCPU on its core.
+/// Reservation of execution time, for each vCPU on its core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// Nanoseconds it may run in each period.
+    /// Budget per period in nanoseconds.
     pub budget: u64,
-    /// Nanoseconds from one budget to the next.
+    /// Period in nanoseconds.
     pub period: u64,
-    /// Whether those of its priority run in the order of their deadlines.
+    /// Whether vCPUs of its priority are scheduled by EDF.
     pub by_deadline: bool,
-    /// Whether it runs on in the background without a budget, or waits for the next one.
+    /// Whether it continues in the background when its budget is depleted, or waits for the next
+    /// replenishment.
     pub background: bool,
 }
 
-/// What decides who runs on a core that several VMs use.
+/// Scheduling parameters of a VM on shared cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Schedule {
     budget: u64,
     /// 0 without a reservation.
     period: u64,
-    /// How urgent it is, up to 63; 0 is the background.
+    /// Priority, up to 63; 0 is the background.
     pub priority: u8,
     by_deadline: bool,
     background: bool,
 }
 
 impl Schedule {
-    /// How many priorities there are.
+    /// Number of priorities.
     pub const PRIORITIES: u8 = 64;
 
-    /// The schedule out of these values, without a reservation if budget and period are 0; or what
-    /// they would have to be.
+    /// Schedule of these values, without a reservation if budget and period are 0. The error is the
+    /// requirement that they do not meet.
     pub fn new(
         priority: u8,
         by_deadline: bool,
@@ -57,7 +58,7 @@ impl Schedule {
         schedule.check().map(|()| schedule)
     }
 
-    /// What its values would have to be.
+    /// Validates the values; the error is the requirement that they do not meet.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.priority >= Self::PRIORITIES {
             return Err("have a priority from 0 to 63");
@@ -78,7 +79,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// What it is promised and kept to, if anything.
+    /// Its reservation, if it has one.
     #[inline]
     pub const fn reservation(&self) -> Option<Reservation> {
         match self.period {
@@ -92,7 +93,7 @@ impl Schedule {
         }
     }
 
-    /// That of a VM whose description says nothing: Tenon before others.
+    /// Default schedule of a VM: Tenon has a higher priority than other kinds.
     pub const fn of(kind: Kind) -> Self {
         Self {
             budget: 0,

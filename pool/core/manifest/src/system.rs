@@ -1,39 +1,40 @@
-//! The whole system, for Mortise.
+//! [`System`]: the VMs made at boot.
 
-use crate::header::{Tables, number};
+use crate::tables::{Tables, number};
 use crate::{Error, Vm, check, limits};
 
-/// What may change while a system runs.
+/// Whether VMs and their cores can change at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing: each VM has its cores for itself and for good.
+    /// Each VM has its own cores, permanently.
     Static,
-    /// VMs share cores, come and go.
+    /// VMs share cores and can be made and destroyed at run time.
     Dynamic,
 }
 
-/// The system that Mortise is to run.
+/// Configuration of the system at boot.
 #[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The board it was built for.
+    /// The board for which it was built.
     pub board: &'a str,
-    /// Whether VMs come, go and share cores.
+    /// Whether VMs and their cores can change at run time.
     pub mode: Mode,
-    /// The index of the VM that gets the console's input first.
+    /// Index of the VM that receives the console input at first.
     pub console_input: Option<usize>,
     /// Its VMs, at least one.
     pub vms: &'a [Vm],
 }
 
 impl<'a> System<'a> {
-    /// That of the manifest at the start of `bytes`, which begin at a multiple of 8.
+    /// System of the manifest at the start of `bytes`, which must be aligned to 8.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
         Self::parse_within(limits::VMS, bytes)
     }
 
-    /// The same, of so many VMs at most: a kernel that has room for one has nothing to compare.
+    /// As [`System::parse`], with at most `room` VMs. With room for one VM, the pairwise checks are
+    /// compiled out.
     #[inline]
     pub fn parse_within(room: usize, bytes: &'a [u8]) -> Result<Self, Error<'a>> {
         let tables = Tables::open(bytes)?;

@@ -1,55 +1,55 @@
-//! A VM that is made on demand.
+//! Template record: a Tenon VM made on demand.
 
-use crate::header::number;
-use crate::{Dynamic, Error, List, Mapping, MappingKind, Name, Owner, Schedule, limits};
+use crate::tables::number;
+use crate::{Channel, Error, List, Mapping, MappingKind, Name, Owner, Reserve, Schedule, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange};
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// Bytes copied into the memory of a template's VM, wherever that comes to be.
+/// Payload of a template. Its destination follows from the memory that the VM is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Filling {
-    /// Where the pristine bytes are.
+    /// Physical range of the pristine bytes.
     pub source: PhysicalRange,
-    /// Where the VM sees them.
+    /// Target IPA range.
     pub target: IntermediateRange,
 }
 
-/// A Tenon VM that is made on demand, one at a time.
+/// Template of a Tenon VM made on demand; at most one instance exists at a time.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Template {
-    /// Its memory as it sees it: whole blocks, not more than the reserve has.
+    /// IPA range of its memory: whole blocks, at most the size of the reserve.
     pub memory: IntermediateRange,
     /// Bytes from its status page to the end of its task areas, whole pages.
     pub window: u64,
-    /// Where it starts, an address in its memory.
+    /// Entry point, an IPA in its memory.
     pub entry: u64,
-    /// What it finds in x0.
+    /// Value of x0 at the entry point.
     pub argument: u64,
-    /// How it shares its cores.
+    /// Its scheduling parameters.
     pub schedule: Schedule,
-    /// What is copied into it before each start.
+    /// Payloads copied before each start.
     pub fillings: List<Filling, { limits::PAYLOADS }>,
-    /// Its ends of channels.
+    /// Mappings of its ends of channels.
     pub shared: List<Mapping, { limits::MAPPINGS }>,
     /// Its name, unique among templates and VMs, at most [`limits::REQUEST`] bytes.
     pub name: Name,
-    /// The physical CPU of each vCPU, all of the reserve.
+    /// Physical CPU of each vCPU; all belong to the reserve.
     pub cpus: List<u8, { limits::VCPUS }>,
     starter: u32,
 }
 
 impl Template {
-    /// The channel whose first message makes it.
+    /// The channel on which the first message makes an instance.
     pub const fn start_on(&self) -> Option<usize> {
         number(self.starter)
     }
 
-    /// Whether it means something by itself, but for what starts it.
-    pub(crate) fn check(&self, dynamic: &Dynamic<'_>) -> Result<(), Error<'_>> {
+    /// Validates the template, except its starting channel.
+    pub(crate) fn check(&self, reserve: Option<&Reserve>) -> Result<(), Error<'_>> {
         let invalid = |field, must| self.invalid(field, must);
-        let Some(reserve) = dynamic.reserve else {
+        let Some(reserve) = reserve else {
             return invalid("memory", "come from a reserve");
         };
         if !self.name.is_sound() || self.name.as_bytes().len() > limits::REQUEST {
@@ -93,9 +93,9 @@ impl Template {
             .or_else(|must| invalid("schedule", must))
     }
 
-    /// Whether what starts it is a channel to template `index`, which it is.
-    pub(crate) fn check_start(&self, index: usize, dynamic: &Dynamic<'_>) -> Result<(), Error<'_>> {
-        let channel = self.start_on().map(|number| dynamic.channels.get(number));
+    /// Checks that its starting channel leads to this template, which has number `index`.
+    pub(crate) fn check_start(&self, index: usize, channels: &[Channel]) -> Result<(), Error<'_>> {
+        let channel = self.start_on().map(|number| channels.get(number));
         let leads = channel.is_none_or(|channel| {
             channel.is_some_and(|channel| channel.to.owner == Owner::Template(index as u8))
         });

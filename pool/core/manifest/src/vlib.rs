@@ -1,40 +1,40 @@
-//! A vLib: a Linux VM that a Tenon VM calls as a library.
+//! vLib record: a Linux VM that a Tenon VM calls as a library.
 
 use crate::channel::check_interrupt;
 use crate::vm::{are_pages, is_page};
-use crate::{Dynamic, Error, Kind, Name, Owner, Party, System};
+use crate::{Channel, Error, Kind, Name, Owner, Party, System};
 use core_memory::PhysicalRange;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// A vLib between two VMs made at boot.
+/// vLib between two VMs made at boot.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Vlib {
-    /// The page Mortise writes; what both share follows.
+    /// The status page, which Mortise writes; the shared memory follows.
     pub status: PhysicalRange,
-    /// What both write, whole pages.
+    /// Shared memory, writable by both VMs, whole pages.
     pub memory: PhysicalRange,
     /// Its name.
     pub name: Name,
-    /// Who calls, and the interrupt by which it is told of an end.
+    /// The calling VM, and the interrupt that signals the end of a call.
     pub master: Party,
-    /// Who serves, by its index in [`System::vms`]; no other vLib's server.
+    /// The serving VM, by index in [`System::vms`]; serves one vLib only.
     pub server: u8,
-    /// Whether the time while it is not called does not pass for the server.
+    /// Whether the server's virtual counter stops between calls.
     pub virtual_time: bool,
 }
 
 impl Vlib {
-    /// All of its memory.
+    /// Its memory ranges.
     pub(crate) const fn parts(&self) -> [PhysicalRange; 2] {
         [self.status, self.memory]
     }
 
-    /// Whether it means something by itself; `number` is its own.
+    /// Validates the vLib; `earlier` are the vLibs before it in the table.
     pub(crate) fn check<'a>(
         &'a self,
-        number: usize,
-        dynamic: &Dynamic<'a>,
+        earlier: &[Self],
+        channels: &[Channel],
         system: &System<'a>,
     ) -> Result<(), Error<'a>> {
         let of = self.name.as_str();
@@ -57,12 +57,12 @@ impl Vlib {
         if kind(self.server) != Some(Kind::Linux) {
             return invalid("server", "be a VM with Linux");
         }
-        let earlier = || dynamic.vlibs.iter().take(number);
-        let channels = dynamic.channels.iter();
-        let ends = channels.flat_map(|channel| [channel.from, channel.to]);
-        let taken = ends.chain(earlier().map(|other| other.master));
+        let ends = channels
+            .iter()
+            .flat_map(|channel| [channel.from, channel.to]);
+        let taken = ends.chain(earlier.iter().map(|other| other.master));
         check_interrupt(of, self.master, taken, system)?;
-        match earlier().any(|other| other.server == self.server) {
+        match earlier.iter().any(|other| other.server == self.server) {
             true => invalid("server", "serve no other"),
             false => Ok(()),
         }

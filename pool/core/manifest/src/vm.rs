@@ -1,10 +1,10 @@
-//! One VM of a system.
+//! VM record.
 
 use crate::{Error, List, Name, Schedule, limits};
 use core_memory::{IntermediateRange, PAGE_SIZE, PhysicalRange, Range};
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
-/// What runs in a VM; managers are told its number.
+/// Kind of guest in a VM; the life cycle interface reports its number to managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum Kind {
@@ -12,90 +12,90 @@ pub enum Kind {
     Tenon,
     /// A Linux kernel.
     Linux,
-    /// An image that TenonOS knows nothing of.
+    /// Any other image.
     Image,
 }
 
-/// How interrupts reach a VM.
+/// Delivery of physical interrupts to a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum InterruptMode {
-    /// From the hardware, without an exit.
+    /// Delivered by the hardware to EL1, without an exit.
     Direct,
-    /// Through Mortise and list registers.
+    /// Delivered by Mortise through list registers.
     Shared,
 }
 
-/// What a VM's WFI does.
+/// Handling of WFI of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum WaitPolicy {
-    /// The core sleeps, without an exit.
+    /// Not trapped: the core sleeps without an exit.
     Pass,
-    /// It comes to Mortise, which keeps control of the core.
+    /// Trapped to Mortise.
     Trap,
 }
 
-/// What a VM's fault leads to.
+/// Reaction to a fault of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u32)]
 pub enum FaultPolicy {
     /// The VM stops.
     Stop,
-    /// The VM starts again from its payload, so many times; then it stops.
+    /// The VM is restarted from its payload up to `limit` times; then it stops.
     Restart {
-        /// How many times.
+        /// Maximum number of restarts.
         limit: u32,
     },
 }
 
-/// Where a VM's console output comes from.
+/// Source of a VM's console output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum Console {
-    /// It has none.
+    /// No console.
     None,
-    /// A ring in shared memory.
+    /// Log ring in shared memory.
     Ring(PhysicalRange),
-    /// A virtual PL011.
+    /// Virtual PL011.
     Pl011,
 }
 
-/// What a mapping is for.
+/// Kind of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(u8)]
 pub enum MappingKind {
     /// The VM's own memory.
     Ram,
-    /// Memory it shares with others.
+    /// Memory shared with other VMs.
     Shared {
-        /// Whether it may write there.
+        /// Whether the VM may write it.
         writable: bool,
     },
-    /// Registers of a device that is its own.
+    /// Registers of a device assigned to the VM.
     Device,
 }
 
-/// Addresses a VM sees, and where they lead.
+/// Stage 2 mapping of an IPA range to a physical range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Mapping {
-    /// Where the VM sees it.
+    /// IPA range.
     pub intermediate: IntermediateRange,
-    /// Where it is.
+    /// Physical range.
     pub physical: PhysicalRange,
-    /// What for.
+    /// Its kind.
     pub kind: MappingKind,
 }
 
 impl Mapping {
-    /// Whether it leads pages to as many pages.
+    /// Whether both ranges are whole pages of equal size.
     pub(crate) const fn is_sound(&self) -> bool {
         let sizes = self.intermediate.size() == self.physical.size();
         sizes && are_pages(&self.intermediate) && are_pages(&self.physical)
     }
 
-    /// Where a part of the mapping is, if all of it lies within.
+    /// Physical range of `part`, if the mapping contains all of it.
     pub fn translate(&self, part: &IntermediateRange) -> Option<PhysicalRange> {
         let offset = self.intermediate.offset_of(part.start())?;
         let physical = PhysicalRange::new(self.physical.start().checked_add(offset)?, part.size())?;
@@ -103,55 +103,55 @@ impl Mapping {
     }
 }
 
-/// Bytes copied into a VM before it starts.
+/// Payload that is copied into a VM before each start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Payload {
-    /// Where the pristine bytes are.
+    /// Physical range of the pristine bytes.
     pub source: PhysicalRange,
-    /// Where in the VM they go.
+    /// Target IPA range.
     pub target: IntermediateRange,
-    /// Where that is.
+    /// Physical range of the target.
     pub destination: PhysicalRange,
 }
 
-/// One VM.
+/// VM made at boot.
 #[derive(Clone, Copy, Debug, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Vm {
-    /// Where it starts, an address in its memory.
+    /// Entry point, an IPA in its memory.
     pub entry: u64,
-    /// What it finds in x0.
+    /// Value of x0 at the entry point.
     pub argument: u64,
     /// Its status page.
     pub status: PhysicalRange,
-    /// Where its console output comes from.
+    /// Source of its console output.
     pub console: Console,
-    /// How it shares its cores, where others use them too.
+    /// Scheduling parameters on shared cores.
     pub schedule: Schedule,
-    /// All it can access. Neither the ranges it sees nor its own memory overlap any other.
+    /// All that it can access. Its IPA ranges are disjoint; its own memory overlaps no other range.
     pub mappings: List<Mapping, { limits::MAPPINGS }>,
-    /// What is copied into it before each start.
+    /// Payloads copied before each start.
     pub payloads: List<Payload, { limits::PAYLOADS }>,
     /// Its name, unique in the system.
     pub name: Name,
-    /// Shared peripheral interrupts that are its own.
+    /// SPIs assigned to it.
     pub interrupts: List<u16, { limits::INTERRUPTS }>,
-    /// What its fault leads to.
+    /// Reaction to a fault.
     pub on_fault: FaultPolicy,
-    /// The physical CPU of each vCPU. In a static system each CPU is in one VM only; in a dynamic
-    /// one, VMs of [`InterruptMode::Shared`] may have CPUs in common.
+    /// Physical CPU of each vCPU. In a static system each CPU belongs to one VM only; in a dynamic
+    /// one, VMs of [`InterruptMode::Shared`] may share CPUs.
     pub cpus: List<u8, { limits::VCPUS }>,
-    /// What runs in it.
+    /// Kind of its guest.
     pub kind: Kind,
-    /// How interrupts reach it.
+    /// Delivery of physical interrupts.
     pub interrupt_mode: InterruptMode,
-    /// What its WFI does.
+    /// Handling of WFI.
     pub wait: WaitPolicy,
 }
 
 impl Vm {
-    /// Whether it means something by itself.
+    /// Validates the VM alone.
     pub(crate) fn check(&self) -> Result<(), Error<'_>> {
         let invalid = |field, must| {
             Err(Error::Invalid {
@@ -183,7 +183,7 @@ impl Vm {
         if !self.memory().any(|ram| ram.intermediate.holds(self.entry)) {
             return invalid("entry", "lie in its memory");
         }
-        // Shared peripheral interrupts (GIC specification, 2.2).
+        // SPIs (GIC specification, 2.2).
         let mut interrupts = self.interrupts.iter();
         if !self.interrupts.is_whole() || !interrupts.all(|number| (32..1020).contains(number)) {
             return invalid("interrupts", "be up to 32 from 32 to 1019");
@@ -193,32 +193,32 @@ impl Vm {
             .or_else(|must| invalid("schedule", must))
     }
 
-    /// Whether a payload goes where it says into the VM's own memory.
+    /// Whether a payload's target lies in the VM's own memory at the stated physical range.
     fn holds(&self, payload: &Payload) -> bool {
         let sound = payload.source.is_sound() && payload.target.is_sound();
         let sizes = payload.source.size() == payload.target.size();
         sound && sizes && self.translate(&payload.target) == Some(payload.destination)
     }
 
-    /// The mappings that are the VM's own memory.
+    /// Mappings of the VM's own memory.
     pub fn memory(&self) -> impl Iterator<Item = &Mapping> {
         self.mappings
             .iter()
             .filter(|mapping| mapping.kind == MappingKind::Ram)
     }
 
-    /// Where a part of the VM's own memory is, if it has all of that part in one piece.
+    /// Physical range of `part`, if one mapping of the VM's own memory contains all of it.
     pub fn translate(&self, part: &IntermediateRange) -> Option<PhysicalRange> {
         self.memory().find_map(|ram| ram.translate(part))
     }
 }
 
-/// Whether these are whole pages within the address space.
+/// Whether the range is whole pages within the address space.
 pub(crate) const fn are_pages<Space>(range: &Range<Space>) -> bool {
     range.is_sound() && range.is_aligned(PAGE_SIZE)
 }
 
-/// Whether it is one page.
+/// Whether the range is one page.
 pub(crate) const fn is_page<Space>(range: &Range<Space>) -> bool {
     are_pages(range) && range.size() == PAGE_SIZE
 }

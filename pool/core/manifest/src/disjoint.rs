@@ -1,4 +1,4 @@
-//! What must be apart for VMs that come, go and talk to be as safe as those that stay.
+//! Disjointness checks of the ranges of [`Dynamic`] and [`System`].
 
 use crate::{
     Channel, Console, Dynamic, Error, Mapping, MappingKind, Owner, Reserve, System, Template, Vlib,
@@ -8,7 +8,7 @@ use core_memory::PhysicalRange;
 
 pub(crate) const PHYSICAL: &str = "physical address";
 
-/// The reserve is nobody's yet.
+/// Checks that no VM maps or uses memory of the reserve.
 pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), Error<'a>> {
     let clash = |other| clash("reserve", other, PHYSICAL);
     if reserve.memory.overlaps(&reserve.slots) {
@@ -25,7 +25,7 @@ pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), 
     Ok(())
 }
 
-/// A template has a name of its own, and its pristine bytes are out of everybody's reach.
+/// Checks that a template's name is unique and that no VM maps its pristine payloads.
 pub(crate) fn template<'a>(
     template: &'a Template,
     others: &'a [Template],
@@ -48,7 +48,7 @@ pub(crate) fn template<'a>(
     Ok(())
 }
 
-/// Each part of a channel is written by one end, and seen by both only.
+/// Checks that each part of a channel is writable by one end only and mapped by no third VM.
 pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<(), Error<'a>> {
     for (index, channel) in dynamic.channels.iter().enumerate() {
         let others = dynamic.channels.iter().take(index);
@@ -77,7 +77,7 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
     for (index, template) in dynamic.templates.iter().enumerate() {
         let owner = Owner::Template(index as u8);
         for mapping in &template.shared {
-            // A template sees nothing beside its own memory but its channels.
+            // A template may map only its own memory and its ends of channels.
             let own = dynamic
                 .channels
                 .iter()
@@ -95,7 +95,8 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
     Ok(())
 }
 
-/// The memory of a vLib is its master's and its server's, the status page for the former to read.
+/// Checks that only master and server map a vLib's memory, and only the master its status page,
+/// read-only.
 pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<(), Error<'a>> {
     for (index, vlib) in dynamic.vlibs.iter().enumerate() {
         let overlaps = |range: &PhysicalRange| vlib.parts().iter().any(|p| p.overlaps(range));
@@ -128,7 +129,7 @@ pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<()
     Ok(())
 }
 
-/// Whether a VM's mapping leaves a vLib alone, or reaches into it only as it may.
+/// Whether a mapping of `vm` is disjoint from a vLib or has permitted access rights to it.
 fn may_map(vlib: &Vlib, vm: usize, mapping: &Mapping) -> bool {
     let master = vlib.master.owner == Owner::Vm(vm as u8);
     let rights = [
@@ -144,7 +145,7 @@ fn may_map(vlib: &Vlib, vm: usize, mapping: &Mapping) -> bool {
         })
 }
 
-/// What the reserve and the templates keep is nobody's who talks.
+/// Checks that shared memory overlaps neither the reserve nor the payloads of templates.
 fn kept<'a>(
     name: &'a str,
     parts: &[PhysicalRange],
@@ -166,7 +167,7 @@ fn kept<'a>(
     Ok(())
 }
 
-/// Which parts an end may write, if it is one: the producer's, the status page, the consumer's.
+/// Which parts (producer's, status page, consumer's) `owner` may write, if it is an end of the channel.
 fn rights(channel: &Channel, owner: Owner) -> Option<[bool; 3]> {
     match owner {
         _ if channel.from.owner == owner => Some([true, false, false]),
@@ -175,7 +176,7 @@ fn rights(channel: &Channel, owner: Owner) -> Option<[bool; 3]> {
     }
 }
 
-/// Whether these mappings reach into a channel only as their owner may.
+/// Whether all mappings of `owner` have permitted access rights to a channel.
 fn reaches(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> bool {
     let rights = rights(channel, owner);
     mappings.iter().all(|mapping| {
@@ -190,19 +191,19 @@ fn reaches(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> bool {
     })
 }
 
-/// Whether a mapping leads into a channel and nowhere else.
+/// Whether a mapping lies within a channel.
 fn within(channel: &Channel, mapping: &Mapping) -> bool {
     let (start, end) = (channel.producer.start(), channel.consumer.end());
     PhysicalRange::new(start, end - start).is_some_and(|all| all.contains(&mapping.physical))
 }
 
-/// Whether a VM has, or Mortise keeps for it, any of a range.
+/// Whether a VM maps any of a range, or Mortise uses any of it for the VM.
 pub(crate) fn has(vm: &Vm, range: &PhysicalRange) -> bool {
     let mut mappings = vm.mappings.iter();
     mappings.any(|mapping| mapping.physical.overlaps(range)) || keeps(vm, range)
 }
 
-/// Whether any of a range is what Mortise keeps for a VM.
+/// Whether a range overlaps a payload source, the status page or the log ring of a VM.
 fn keeps(vm: &Vm, range: &PhysicalRange) -> bool {
     let log = match vm.console {
         Console::Ring(log) => Some(log),

@@ -1,35 +1,32 @@
-//! The header, which says where the tables are.
+//! Header and tables of a manifest.
 
-use crate::{
-    Authority, Channel, Colouring, Disk, Error, Lending, Name, Regulation, Reserve, Template, Vlib,
-    Vm, limits,
-};
+use crate::{Error, Name, limits};
 use zerocopy::{FromBytes, Immutable, KnownLayout, TryFromBytes};
 
 /// `TSYS`.
 const MAGIC: u32 = 0x5359_5354;
 const VERSION: u32 = 1;
 
-/// A table: the records of one kind.
+/// Location of a table in the manifest.
 #[derive(Clone, Copy, FromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Extent {
-    /// Bytes from the start of the manifest.
+    /// Offset in bytes from the start of the manifest.
     offset: u32,
-    /// Records.
+    /// Number of records.
     count: u32,
 }
 
-/// What each manifest begins with, at a multiple of 8 as the records behind it.
+/// Header of a manifest, aligned to 8 as are the records behind it.
 #[derive(Clone, Copy, FromBytes, KnownLayout, Immutable)]
 #[repr(C, align(8))]
 pub(crate) struct Header {
     magic: u32,
     version: u32,
-    /// Bytes of the manifest.
+    /// Size of the manifest in bytes.
     size: u32,
     pub(crate) mode: u32,
-    /// A VM, or [`NONE`].
+    /// Index of a VM, or [`NONE`].
     pub(crate) console_input: u32,
     zero: u32,
     pub(crate) system: Name,
@@ -37,10 +34,10 @@ pub(crate) struct Header {
     tables: [Extent; TABLES],
 }
 
-/// The number of what is not there.
+/// Number that stands for an absent value.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A number, unless it is [`NONE`].
+/// The number as an index, unless it is [`NONE`].
 pub(crate) const fn number(number: u32) -> Option<usize> {
     match number {
         NONE => None,
@@ -48,43 +45,22 @@ pub(crate) const fn number(number: u32) -> Option<usize> {
     }
 }
 
-/// A kind of record, which has a table of its own.
+/// Record type; each has a table of its own.
 pub(crate) trait Record: TryFromBytes + KnownLayout + Immutable {
-    /// Its table's place among the others.
+    /// Index of its table.
     const TABLE: usize;
-    /// Its table's name.
+    /// Name of its table.
     const NAME: &'static str;
 }
 
-macro_rules! tables {
-    ($($number:literal $record:ident $name:literal)*) => {
-        /// The bytes of a record of each table, in their order.
-        const SIZES: &[usize] = &[$(size_of::<$record>()),*];
+/// Size in bytes of a record of each table (`docs/formats.md`); checked against the types in
+/// [`records`](crate::records).
+pub(crate) const SIZES: [usize; TABLES] = [1056, 48, 40, 40, 112, 16, 904, 104, 80, 48];
 
-        $(impl Record for $record {
-            const TABLE: usize = $number;
-            const NAME: &'static str = $name;
-        })*
-    };
-}
+const TABLES: usize = 10;
 
-tables! {
-    0 Vm "vms"
-    1 Lending "lendings"
-    2 Authority "managers"
-    3 Reserve "reserve"
-    4 Colouring "colouring"
-    5 Regulation "regulation"
-    6 Template "templates"
-    7 Channel "channels"
-    8 Vlib "vlibs"
-    9 Disk "disks"
-}
-
-const TABLES: usize = SIZES.len();
-
-/// How many bytes the manifest at the start of `bytes` has, by its header; none if it is none, and
-/// [`limits::BYTES`] at most.
+/// Size of the manifest at the start of `bytes` by its header, at most [`limits::BYTES`]; 0 if there
+/// is no manifest.
 pub fn size(bytes: &[u8]) -> usize {
     match Header::ref_from_prefix(bytes) {
         Ok((header, _)) if header.magic == MAGIC => (header.size as usize).min(limits::BYTES),
@@ -92,7 +68,7 @@ pub fn size(bytes: &[u8]) -> usize {
     }
 }
 
-/// The tables of a manifest: each behind the one before, and nothing behind the last.
+/// Tables of a manifest: contiguous, with nothing behind the last one.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables<'a> {
     bytes: &'a [u8],
@@ -100,7 +76,7 @@ pub(crate) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// Those of the manifest at the start of `bytes`, which may be longer.
+    /// Tables of the manifest at the start of `bytes`, which may be longer.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Error<'a>> {
         let header = Header::ref_from_prefix(bytes)
             .map_err(|_| Error::Foreign)?
@@ -110,7 +86,7 @@ impl<'a> Tables<'a> {
         }
         let bytes = bytes.get(..header.size as usize).ok_or(Error::Extent)?;
         let mut end = size_of::<Header>();
-        for (table, size) in header.tables.iter().zip(SIZES) {
+        for (table, size) in header.tables.iter().zip(&SIZES) {
             if table.offset as usize != end {
                 return Err(Error::Extent);
             }
@@ -124,7 +100,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// All records of a kind, `limit` at most.
+    /// All records of a type, at most `limit`.
     pub(crate) fn all<T: Record>(&self, limit: usize) -> Result<&'a [T], Error<'a>> {
         let Some(table) = self.header.tables.get(T::TABLE) else {
             return Ok(&[]);
@@ -142,12 +118,12 @@ impl<'a> Tables<'a> {
         Ok(records.0)
     }
 
-    /// The record of a kind of which there is one at most.
+    /// The record of a type with at most one record.
     pub(crate) fn find<T: Record>(&self) -> Result<Option<&'a T>, Error<'a>> {
         Ok(self.all(1)?.first())
     }
 
-    /// A record of this kind for each VM, or none at all.
+    /// The records of a type with one record per VM, or no records.
     pub(crate) fn of_vms<T: Record>(&self, vms: usize) -> Result<&'a [T], Error<'a>> {
         let records = self.all(vms)?;
         match records.len() == vms || records.is_empty() {
