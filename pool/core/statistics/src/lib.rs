@@ -39,7 +39,6 @@
 #![forbid(unsafe_code)]
 
 mod count;
-mod fault;
 mod status;
 mod summary;
 mod task;

@@ -1,11 +1,13 @@
 //! The status page of a VM.
 
-use crate::ExitCount;
-use crate::{Error, NAME_LENGTH, field, text};
+use crate::summary::Summary;
+use crate::{Error, ExitCount, NAME_LENGTH, field, text};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core_ring::Area;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+mod fault;
 
 /// Number of vCPUs for which the page has counters.
 pub const MAX_VCPUS: usize = 8;
@@ -314,6 +316,12 @@ impl<'a> StatusWriter<'a> {
             let count = self.area.load(offset, Relaxed);
             self.area.store(offset, count.wrapping_add(1), Relaxed);
         }
+    }
+
+    /// The summary of the page for a manager.
+    #[must_use]
+    pub const fn summary(&self) -> Summary<'a> {
+        Summary::new(self.area)
     }
 
     /// The exit counters of one vCPU, for code that counts many exits.

@@ -1,7 +1,7 @@
 //! Summary of a status page for a manager.
 
+use crate::StatusPage;
 use crate::status::counter;
-use crate::{StatusPage, StatusWriter};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 use core_ring::Area;
@@ -13,11 +13,9 @@ pub struct Summary<'a> {
     area: Area<'a>,
 }
 
-impl<'a> StatusWriter<'a> {
-    /// The summary of a page.
-    #[must_use]
-    pub const fn summary(&self) -> Summary<'a> {
-        Summary { area: self.area }
+impl<'a> Summary<'a> {
+    pub(crate) const fn new(area: Area<'a>) -> Self {
+        Self { area }
     }
 }
 
