@@ -1,18 +1,18 @@
-//! A kernel's own map.
+//! Stage 1 map of a kernel ([`KernelMap`]).
 
 use crate::tables::{SmallRoot, Tables, VALID, parts};
-use crate::{Error, Frames};
+use crate::{Error, Frames, Window};
 use core::marker::PhantomData;
 use hw_arch::{El1, El2, ExceptionLevel};
 
-/// What a kernel does with a range; no use is both writable and executable.
+/// Use of a mapped range by a kernel. No use is both writable and executable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// Read and executed.
+    /// Read-only and executable.
     Code,
-    /// Read.
+    /// Read-only.
     Constants,
-    /// Read and written.
+    /// Read-write.
     Data,
     /// Device registers.
     Device,
@@ -23,9 +23,9 @@ impl Use {
     const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
 }
 
-/// An exception level, whose translation regime has attributes of its own.
+/// Exception level, which determines the attributes of the descriptors in its translation regime.
 pub trait Level: ExceptionLevel {
-    /// Attributes of a use.
+    /// Descriptor attributes of a use.
     #[doc(hidden)]
     fn attributes(purpose: Use) -> u64;
 }
@@ -35,16 +35,16 @@ const ACCESSED: u64 = 1 << 10;
 const READ_ONLY: u64 = 1 << 7;
 /// AP[1], which is RES1 in a regime with one privilege level.
 const ONE_LEVEL: u64 = 1 << 6;
-/// Nothing executes it at the regime's own level: of EL2 the only one.
+/// XN of the EL2 regime; UXN of the EL1&0 regime.
 const NEVER: u64 = 1 << 54;
-/// What EL1 does not execute; [`NEVER`] is EL0's there.
+/// PXN of the EL1&0 regime.
 const PRIVILEGED_NEVER: u64 = 1 << 53;
 /// Attribute 1 of MAIR, inner shareable.
 const NORMAL: u64 = VALID | ACCESSED | 1 << 2 | 0b11 << 8;
 /// Attribute 0 of MAIR.
 const DEVICE: u64 = VALID | ACCESSED;
 
-/// Attributes of a use where `never` says that something is not executed.
+/// Attributes of a use; `never` is the execute-never bit of the regime.
 const fn attributes(purpose: Use, never: u64) -> u64 {
     match purpose {
         Use::Code => NORMAL | READ_ONLY,
@@ -66,15 +66,15 @@ impl Level for El2 {
     }
 }
 
-/// A kernel's one-to-one map at exception level `L`: of 4 GiB, as the early table is
-/// (`hw_arch::entry`), with the root in itself.
+/// Identity map of a kernel at exception level `L`. It covers 4 GiB, as does the early table
+/// (`hw_arch::entry`), and contains its root table.
 pub struct KernelMap<L: Level> {
     pub(crate) tables: Tables<SmallRoot>,
     level: PhantomData<fn() -> L>,
 }
 
 impl<L: Level> KernelMap<L> {
-    /// Empty map whose tables come from `supply`.
+    /// Empty map that allocates its tables from `supply`.
     #[must_use]
     pub const fn new(supply: &'static dyn Frames) -> Self {
         Self {
@@ -83,12 +83,12 @@ impl<L: Level> KernelMap<L> {
         }
     }
 
-    /// Maps `[start, start + size)` one to one.
+    /// Identity-maps `[start, start + size)`.
     pub fn map(&mut self, start: usize, size: usize, purpose: Use) -> Result<(), Error> {
         self.map_to(start, start, size, purpose)
     }
 
-    /// Maps `[start, start + size)` to physical address `pa` and what follows.
+    /// Maps `[start, start + size)` to the physical range of the same size at `pa`.
     pub fn map_to(
         &mut self,
         start: usize,
@@ -99,16 +99,32 @@ impl<L: Level> KernelMap<L> {
         self.tables.map(start, pa, size, L::attributes(purpose))
     }
 
-    /// Maps the running image's code and constants.
+    /// Identity-maps the code and constants of the running image.
     pub fn map_image(&mut self) -> Result<(), Error> {
         use hw_arch::layout::{image_start, rodata_end, text_end};
         self.map(image_start(), text_end() - image_start(), Use::Code)?;
         self.map(text_end(), rodata_end() - text_end(), Use::Constants)
     }
 
-    /// What the page at `address` is mapped for, if it is.
+    /// A closed window at the highest unmapped 2 MiB block of the gibibyte that contains `near`.
     ///
-    /// Reads the tables themselves, not what was asked for.
+    /// If the gibibyte already has a level 2 table, no frame is allocated.
+    ///
+    /// # Errors
+    ///
+    /// If the whole gibibyte is mapped, or if it has no table yet and the supply is out of frames.
+    ///
+    /// # Safety
+    ///
+    /// The map must never be dropped or moved, and nothing may be mapped in that gibibyte afterwards.
+    pub unsafe fn window(&mut self, near: usize) -> Result<Window<L>, Error> {
+        let (entry, address) = self.tables.empty_block(near)?;
+        Ok(Window::new(entry, address))
+    }
+
+    /// The use for which the page at `address` is mapped; `None` if it is unmapped.
+    ///
+    /// Reads the translation tables themselves.
     #[must_use]
     pub fn find(&self, address: usize) -> Option<Use> {
         let (entry, grain) = self.tables.find(address)?;
@@ -118,17 +134,17 @@ impl<L: Level> KernelMap<L> {
             .find(|&purpose| L::attributes(purpose) == attributes)
     }
 
-    /// Makes this the map of the running core.
+    /// Activates this map on the calling core.
     ///
     /// # Safety
     ///
-    /// The map must hold the running code, its constants, variables, stack and
-    /// devices, itself among them, one to one; it must stay where it is, and nothing may be mapped
-    /// while the core runs.
+    /// The map must identity-map the running code, its constants, variables, stack and devices, and
+    /// the map itself. It must not move, and nothing may be mapped while a core uses it.
     pub unsafe fn activate(&self) {
         hw_arch::barrier::dsb_ish();
         let root = (&raw const self.tables.root) as usize;
-        // SAFETY: the caller vouches for what is mapped; the root has level 1.
+        // SAFETY: the caller guarantees that the running code, its data and the tables are mapped and
+        // stay so; `root` is a level 1 table of `ADDRESS_BITS` bits.
         unsafe { hw_arch::mmu::activate::<L>(root, SmallRoot::ADDRESS_BITS) }
     }
 }

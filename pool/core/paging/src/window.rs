@@ -1,19 +1,20 @@
-//! A view of memory that a kernel has for a moment.
+//! Window: one level 2 entry by which a core maps foreign memory for one operation.
 
-use crate::{Error, KernelMap, Level, Use};
+use crate::{Level, Use};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a window shows: one entry of level 2.
+/// Size of a window in bytes: one block entry of level 2.
 pub const WINDOW_SIZE: usize = 0x20_0000;
 
-/// What stands in the entry of a window that is closed: not valid, and not zero, so that nothing is
-/// mapped there.
+/// Entry of a closed window: invalid, but not zero, so that the entry counts as used and
+/// [`KernelMap::map`](crate::KernelMap::map) refuses it.
 const CLOSED: u64 = 0b10;
 
-/// A place in the map of one core where it sees 2 MiB of memory that is not in its map otherwise.
+/// Virtual address range of 2 MiB in the map of one core, through which the core accesses memory that
+/// its map does not contain.
 ///
-/// Opening and closing write one entry: a handful of instructions, no table is built or freed.
+/// Opening and closing write one entry, in a few instructions; no table is allocated or freed.
 pub struct Window<L: Level> {
     entry: &'static AtomicU64,
     address: usize,
@@ -22,8 +23,20 @@ pub struct Window<L: Level> {
 }
 
 impl<L: Level> Window<L> {
-    /// Shows the 2 MiB at physical address `block`, a multiple of as much, until it is closed, and
-    /// returns where. Called on the core whose map this is.
+    /// Closed window at `address`, translated by the level 2 `entry`.
+    pub(crate) fn new(entry: &'static AtomicU64, address: usize) -> Self {
+        let window = Self {
+            entry,
+            address,
+            attributes: L::attributes(Use::Data),
+            level: PhantomData,
+        };
+        window.close();
+        window
+    }
+
+    /// Maps the 2 MiB block of physical memory that contains `block` until the window is closed, and
+    /// returns the window's virtual address. Must be called on the core that uses this map.
     #[inline]
     pub fn open(&self, block: usize) -> usize {
         if self.entry.load(Ordering::Relaxed) != CLOSED {
@@ -37,13 +50,13 @@ impl<L: Level> Window<L> {
         self.address
     }
 
-    /// Where it is.
+    /// Virtual address of the window.
     #[must_use]
     pub const fn address(&self) -> usize {
         self.address
     }
 
-    /// Shows nothing any more.
+    /// Unmaps the memory behind the window and invalidates the TLB.
     #[inline]
     pub fn close(&self) {
         self.entry.store(CLOSED, Ordering::Release);
@@ -51,34 +64,10 @@ impl<L: Level> Window<L> {
     }
 }
 
-impl<L: Level> KernelMap<L> {
-    /// A window in the gibibyte of `near`, at its end where nothing is mapped; closed.
-    ///
-    /// Where something of that gibibyte is mapped a window takes no table.
-    ///
-    /// # Errors
-    ///
-    /// If all of it is mapped, or nothing and the supply has no frame left.
-    ///
-    /// # Safety
-    ///
-    /// The map must stay for good, and nothing may be mapped in that gibibyte any more.
-    pub unsafe fn window(&mut self, near: usize) -> Result<Window<L>, Error> {
-        let (entry, address) = self.tables.empty_block(near)?;
-        let window = Window {
-            entry,
-            address,
-            attributes: L::attributes(Use::Data),
-            level: PhantomData,
-        };
-        window.close();
-        Ok(window)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Error, KernelMap};
     use core_memory::FramePool;
     use hw_arch::El2;
 
@@ -94,7 +83,7 @@ mod tests {
     #[test]
     fn what_is_behind_it_changes_by_one_entry() {
         let (frames, mut map) = map();
-        // SAFETY: its tables stay.
+        // SAFETY: the tables are leaked, so they live as long as the window.
         let window = unsafe { map.window(NEAR) }.unwrap();
         let at = window.address();
         assert_eq!(
@@ -119,7 +108,7 @@ mod tests {
         map.map(NEAR, 0x20_0000, Use::Data).unwrap();
         map.map(END - 2 * WINDOW_SIZE, 0x1000, Use::Data).unwrap();
         let left = frames.available();
-        // SAFETY: its tables stay, and what is mapped below is refused.
+        // SAFETY: the tables are leaked, and the attempt to map over a window below is refused.
         let places = [(); 2].map(|()| unsafe { map.window(NEAR) }.unwrap().address());
         assert_eq!(places, [END - WINDOW_SIZE, END - 3 * WINDOW_SIZE]);
         assert_eq!(frames.available(), left, "no table of their own");
@@ -131,12 +120,12 @@ mod tests {
     fn a_gibibyte_may_be_full() {
         let (_, mut map) = map();
         map.map(0x4000_0000, 1 << 30, Use::Data).unwrap();
-        // SAFETY: nothing is made.
+        // SAFETY: the call fails, so no window exists.
         let refused = unsafe { map.window(NEAR) }.err();
         assert_eq!(refused, Some(Error::Live(NEAR)));
         map.map(0x8000_0000, (1 << 30) - WINDOW_SIZE, Use::Data)
             .unwrap();
-        // SAFETY: its tables stay.
+        // SAFETY: the tables are leaked, so they live as long as the window.
         let last = [(); 2].map(|()| unsafe { map.window(0x8000_0000) }.map(|it| it.address()));
         assert_eq!(last, [Ok(0xbfe0_0000), Err(Error::Live(0x8000_0000))]);
     }
