@@ -59,7 +59,7 @@ def _in_time(task: Task, others: Sequence[Task]) -> None:
     if longest > task.deadline:
         beside = f" beside {' and '.join(other.name for other in others)}" if others else ""
         raise Infeasible(
-            f"{task.name} may respond {duration_text(longest)} or more after a release"
+            f"{task.name} may take {duration_text(longest)} or more from a release to its end"
             f"{beside}, kernel included, and its deadline is {duration_text(task.deadline)}"
         )
 
