@@ -166,5 +166,6 @@ def test_what_the_documents_say_of_the_planner_holds(pool):
         assert f"| {phrasing} | {right} of {total} |" in text
     total, right = counts["total", None], counts["correct", None]
     assert f"the {total} objectives to test by the offline planner answers {right} rightly" in text
-    readme = (paths.ROOT / "README.md").read_text()
-    assert f"reads {right} of {total} [test objectives]" in readme
+    support = (paths.ROOT / "SUPPORT.md").read_text()
+    page = "docs/benchmarks.md#composing"
+    assert f"; {right} of {total} [test objectives]({page}) read rightly |" in support

@@ -147,9 +147,9 @@ def test_a_linux_makes_what_nobody_was_named_to_make(composed):
     assert "a-linux-that-does-it" in {item.rule for item in answer.plan}
 
 
-def test_a_vm_made_on_demand_has_one_core_of_its_makers(composed):
+def test_a_vm_created_on_demand_has_one_core_of_its_manager(composed):
     answer = composed("a control loop on two cores, created from Linux")
-    assert "has one core of its maker's" in answer.reason
+    assert "is created on demand, on one core of its manager" in answer.reason
 
 
 def test_what_is_made_is_shown_and_explained(composed, capsys, tmp_path):

@@ -102,7 +102,10 @@ def test_vectors_come_in_the_order_of_the_texts(monkeypatch):
     ],
 )
 def test_what_is_no_embedding_is_said_in_a_line(monkeypatch, body):
-    with served(monkeypatch, (200, body)), pytest.raises(WorkError, match="no list of embeddings"):
+    with (
+        served(monkeypatch, (200, body)),
+        pytest.raises(WorkError, match="is not a list of embeddings"),
+    ):
         vectors(["text"])
 
 
@@ -115,7 +118,7 @@ def test_a_server_that_refuses_is_told_without_the_key(monkeypatch):
 def test_vectors_of_unlike_lengths_are_refused(monkeypatch):
     with (
         served(monkeypatch, rows(BATCH), rows(1, 4)),
-        pytest.raises(WorkError, match="not all as long"),
+        pytest.raises(WorkError, match="vectors differ in length"),
     ):
         vectors(["text"] * (BATCH + 1))
 
