@@ -7,7 +7,7 @@ mod any;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_ring::Area;
 use core_ring::message::{
-    CONSUMER_BYTES, Consumer, End, Keeper, Parts, Producer, STATUS_BYTES, Shape,
+    CONSUMER_BYTES, Consumer, End, Parts, Producer, STATUS_BYTES, Shape, Supervisor,
 };
 
 fn words(bytes: usize) -> Vec<AtomicU64> {
@@ -26,7 +26,7 @@ target!(|input: (u8, u8, Vec<(u8, u8, u64)>)| {
         consumer,
         status,
     };
-    let Ok(keeper) = Keeper::attach(&parts, shape) else {
+    let Ok(supervisor) = Supervisor::attach(&parts, shape) else {
         return;
     };
     let mut sender = Producer::attach(&parts, shape).unwrap();
@@ -37,22 +37,22 @@ target!(|input: (u8, u8, Vec<(u8, u8, u64)>)| {
             0 => producer.store(usize::from(at) * 8, value, Ordering::Relaxed),
             1 => consumer.store(usize::from(at) * 8, value, Ordering::Relaxed),
             2 => _ = sender.send(&buffer[..usize::from(at)]),
-            3 => _ = sender.ask(),
+            3 => _ = sender.request_doorbell(),
             4 => {
                 if let Ok((length, _)) = receiver.receive_into(&mut buffer) {
                     assert!(length <= shape.size());
                 }
             }
-            5 => _ = receiver.ask(),
+            5 => _ = receiver.request_doorbell(),
             6 => {
-                _ = keeper.begin(if value & 1 == 0 {
+                _ = supervisor.connect(if value & 1 == 0 {
                     End::Producer
                 } else {
                     End::Consumer
                 })
             }
             _ => {
-                _ = keeper.end(if value & 1 == 0 {
+                _ = supervisor.disconnect(if value & 1 == 0 {
                     End::Producer
                 } else {
                     End::Consumer

@@ -1,4 +1,4 @@
-//! Shared memory seen as 64-bit atomic words.
+//! [`Area`]: shared memory as 64-bit atomic words.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicU64, Ordering, fence};
@@ -8,7 +8,7 @@ pub(crate) use loom::sync::atomic::{AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 use hw_arch::words::{load, store};
 
-/// As on the target, word by word.
+/// Model of [`hw_arch::words::store`]: stores word by word, as on the target.
 #[cfg(loom)]
 fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
     let stored = words.iter().zip(bytes.as_chunks().0);
@@ -35,54 +35,55 @@ pub struct Area<'a> {
 }
 
 impl<'a> Area<'a> {
-    /// The area over words that are already atomic.
+    /// Area over `words`.
     pub const fn new(words: &'a [AtomicU64]) -> Self {
         Self { words }
     }
 
-    /// The area of `length` bytes at `start`, or nothing if `start` is null or not 8-byte aligned.
+    /// Area of `length` bytes at `start`; `None` if `start` is null or not 8-byte aligned.
     ///
     /// # Safety
     ///
-    /// For the whole of `'a` the range must be mapped readable and writable (readable is enough for
-    /// an area that is only read), as Normal cacheable memory, and this program must access it
-    /// through `Area` alone.
+    /// During `'a` the range must be mapped readable and writable (readable suffices for an area that
+    /// is only read), as Normal cacheable memory, and this program must access it only through
+    /// `Area`.
     #[cfg(not(loom))]
     pub unsafe fn from_raw(start: *mut u8, length: usize) -> Option<Self> {
         let words = start.cast::<AtomicU64>();
         if words.is_null() || !words.is_aligned() {
             return None;
         }
-        // SAFETY: not null and aligned by the check above; mapped for `'a` and free of non-atomic
-        // accesses by the caller's promise. `AtomicU64` allows any bit pattern and any peer write.
+        // SAFETY: `words` is not null and aligned, as checked above. The safety contract of this
+        // function requires that the range is mapped during `'a` and that this program makes no
+        // non-atomic access. `AtomicU64` permits any bit pattern and concurrent writes of a peer.
         Some(Self::new(unsafe {
             core::slice::from_raw_parts(words, length / size_of::<u64>())
         }))
     }
 
-    /// The length in bytes.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         self.words.len() * size_of::<u64>()
     }
 
-    /// Whether the area has no word at all.
+    /// Whether the area has no words.
     pub const fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The part of `length` bytes from `offset` on, or nothing if it reaches past the end.
+    /// Part of `length` bytes at `offset`; `None` if it extends past the end.
     pub fn part(&self, offset: usize, length: usize) -> Option<Self> {
         let first = offset / size_of::<u64>();
         let end = offset.checked_add(length)? / size_of::<u64>();
         self.words.get(first..end).map(Self::new)
     }
 
-    /// The first words, as many as asked for, or nothing if there are fewer.
+    /// The first `COUNT` words; `None` if the area has fewer.
     pub fn first_words<const COUNT: usize>(&self) -> Option<&'a [AtomicU64; COUNT]> {
         self.words.first_chunk()
     }
 
-    /// The word at byte `offset`.
+    /// Loads the word at byte `offset`.
     #[inline]
     pub fn load(&self, offset: usize, order: Ordering) -> u64 {
         self.words
@@ -90,7 +91,7 @@ impl<'a> Area<'a> {
             .map_or(0, |word| u64::from_le(word.load(order)))
     }
 
-    /// Writes the word at byte `offset`.
+    /// Stores the word at byte `offset`.
     #[inline]
     pub fn store(&self, offset: usize, value: u64, order: Ordering) {
         if let Some(word) = self.words.get(offset / size_of::<u64>()) {
@@ -98,14 +99,14 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// The 32-bit field at byte `offset`, which is one half of a word.
+    /// Loads the 32-bit field at byte `offset`, one half of a word.
     #[inline]
     pub fn load_half(&self, offset: usize, order: Ordering) -> u32 {
         (self.load(offset, order) >> half_shift(offset)) as u32
     }
 
-    /// Writes the 32-bit field at byte `offset`. The other half is written back as it was, so a
-    /// word has one writer.
+    /// Stores the 32-bit field at byte `offset`. The store rewrites the other half of the word, so
+    /// each word must have one writer.
     #[inline]
     pub fn store_half(&self, offset: usize, value: u32, order: Ordering) {
         let shift = half_shift(offset);
@@ -113,7 +114,7 @@ impl<'a> Area<'a> {
         self.store(offset, rest | u64::from(value) << shift, order);
     }
 
-    /// Copies bytes from `offset` on into `buffer`, a word at a time.
+    /// Copies bytes at `offset` into `buffer`, one word at a time.
     pub fn read(&self, offset: usize, buffer: &mut [u8]) {
         let mut at = offset;
         let mut rest = buffer;
@@ -130,8 +131,8 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// Copies `bytes` to `offset`, a word at a time. Bytes beside them in the first and the last
-    /// word are written back as they were, so they too belong to this writer.
+    /// Copies `bytes` to `offset`, one word at a time. The stores rewrite the adjacent bytes of the
+    /// first and the last word, so these must belong to the same writer.
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         let mut at = offset;
         let mut rest = bytes;
@@ -149,18 +150,18 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// All of its words.
+    /// All words of the area.
     pub(crate) const fn words(&self) -> &'a [AtomicU64] {
         self.words
     }
 
-    /// The word at byte `offset`, for who uses it often.
+    /// Reference to the word at byte `offset`, looked up once for frequent use.
     pub(crate) fn word(&self, offset: usize) -> Option<&'a AtomicU64> {
         self.words.get(offset / size_of::<u64>())
     }
 
-    /// Copies `bytes` to the start of the area, whole words at a time; behind an odd end the rest of
-    /// the last word becomes zero. What reaches past the area is left out.
+    /// Copies `bytes` to the start of the area in whole words; the last word is padded with zeros.
+    /// Bytes past the end of the area are ignored.
     #[inline]
     pub fn fill(&self, bytes: &[u8]) {
         let stored = store(self.words, bytes);
@@ -172,8 +173,8 @@ impl<'a> Area<'a> {
         }
     }
 
-    /// Copies bytes from the start of the area into `buffer`, whole words at a time. What lies past
-    /// the area stays as it was.
+    /// Copies bytes from the start of the area into `buffer` in whole words. The part of `buffer`
+    /// past the end of the area is unchanged.
     #[inline]
     pub fn take(&self, buffer: &mut [u8]) {
         let loaded = load(self.words, buffer);
@@ -224,12 +225,12 @@ mod tests {
     fn raw_memory_must_be_aligned_and_there() {
         let memory = words::<2>();
         let start = memory.as_ptr().cast_mut().cast::<u8>();
-        // SAFETY: `memory` lives on and is accessed through the area alone.
+        // SAFETY: `memory` outlives the area and is accessed only through it.
         let area = unsafe { Area::from_raw(start, 16) };
         assert_eq!(area.map(|a| a.len()), Some(16));
-        // SAFETY: refused before it is used.
+        // SAFETY: the call returns `None` without an access.
         assert!(unsafe { Area::from_raw(start.wrapping_add(1), 8) }.is_none());
-        // SAFETY: refused before it is used.
+        // SAFETY: the call returns `None` without an access.
         assert!(unsafe { Area::from_raw(core::ptr::null_mut(), 8) }.is_none());
     }
 

@@ -1,37 +1,37 @@
-//! An overwriting journal of fixed-size records, for measurements.
+//! Journal: a ring of fixed-size records that overwrites the oldest, for measurements.
 //!
-//! The writer never waits and never fails: it overwrites the oldest record. A reader that falls
-//! behind by more than the capacity is told how many records it missed.
+//! The writer never waits and never fails. A reader that falls behind by the capacity or more gets the
+//! number of missed records.
 //!
-//! Where the fields lie is the user's choice ([`Layout`]): a journal lives inside a larger format
-//! that has its own header. The slot of record *i* is *i* mod capacity, the capacity a power of two.
+//! A journal is part of a larger format with a header of its own, which determines the offsets of the
+//! fields ([`Layout`]). Record *i* has slot *i* mod capacity; the capacity is a power of two.
 
 use crate::area::{Ordering, fence};
 use crate::{Area, Error, power_of_two_within};
 use core::marker::PhantomData;
 
-/// Byte offsets of a journal's parts within its area; all multiples of eight.
+/// Byte offsets of the fields of a journal within its area; all are multiples of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Where the `u64` capacity stands, in records.
+    /// Offset of the `u64` capacity in records.
     pub capacity: usize,
-    /// Where the `u64` head stands: records published, free running.
+    /// Offset of the `u64` head: number of published records, free running.
     pub head: usize,
-    /// Where the first record stands.
+    /// Offset of the first record.
     pub records: usize,
 }
 
-/// A record of `WORDS` 64-bit words.
+/// Record of `WORDS` 64-bit words.
 pub trait Record<const WORDS: usize>: From<[u64; WORDS]> + Into<[u64; WORDS]> {}
 
 impl<T: From<[u64; WORDS]> + Into<[u64; WORDS]>, const WORDS: usize> Record<WORDS> for T {}
 
-/// Where the record of free-running `index` stands.
+/// Offset of the record with free-running `index`.
 fn slot<const WORDS: usize>(layout: &Layout, capacity: u64, index: u64) -> usize {
     layout.records + (index & (capacity - 1)) as usize * WORDS * size_of::<u64>()
 }
 
-/// The largest number of records that fits `area`, as a power of two.
+/// Number of records that fit into `area`, rounded down to a power of two.
 fn fitting<const WORDS: usize>(area: &Area<'_>, layout: &Layout) -> Result<u64, Error> {
     let room = area
         .len()
@@ -43,7 +43,7 @@ fn fitting<const WORDS: usize>(area: &Area<'_>, layout: &Layout) -> Result<u64, 
     power_of_two_within(records).ok_or(Error::TooSmall)
 }
 
-/// The side that publishes records.
+/// Writer of a journal.
 #[derive(Debug)]
 pub struct Writer<'a, T, const WORDS: usize> {
     area: Area<'a>,
@@ -54,7 +54,7 @@ pub struct Writer<'a, T, const WORDS: usize> {
 }
 
 impl<'a, T: Record<WORDS>, const WORDS: usize> Writer<'a, T, WORDS> {
-    /// Makes an empty journal that fills `area` from `layout.records` on.
+    /// Initialises an empty journal, with records from `layout.records` to the end of `area`.
     pub fn create(area: Area<'a>, layout: Layout) -> Result<Self, Error> {
         let capacity = fitting::<WORDS>(&area, &layout)?;
         area.store(layout.head, 0, Ordering::Relaxed);
@@ -68,11 +68,11 @@ impl<'a, T: Record<WORDS>, const WORDS: usize> Writer<'a, T, WORDS> {
         })
     }
 
-    /// Publishes one record: a fixed number of stores and one barrier, no loop over anything else.
+    /// Publishes one record, by a fixed number of stores and one barrier.
     #[inline]
     pub fn publish(&mut self, record: T) {
-        // Orders the head published last before the words written now. A reader that meets a new
-        // word in an old slot then also meets that head, and knows the slot is gone.
+        // Orders the previous store of the head before the stores of the words. A reader that finds a
+        // new word in an old slot then also finds that head, and knows that the slot is overwritten.
         fence(Ordering::Release);
         let start = slot::<WORDS>(&self.layout, self.capacity, self.head);
         for (index, word) in record.into().into_iter().enumerate() {
@@ -84,24 +84,25 @@ impl<'a, T: Record<WORDS>, const WORDS: usize> Writer<'a, T, WORDS> {
             .store(self.layout.head, self.head, Ordering::Release);
     }
 
-    /// Records published so far.
+    /// Number of published records.
     pub fn published(&self) -> u64 {
         self.head
     }
 }
 
-/// What a reader finds next.
+/// Result of reading the next record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<T> {
     /// The next record in order.
     Record(T),
-    /// So many records were overwritten before they were read; the next call goes on after them.
+    /// Number of records that were overwritten before they were read; the next call continues behind
+    /// them.
     Missed(u64),
-    /// Nothing new.
+    /// No new record.
     Empty,
 }
 
-/// The side that follows the records.
+/// Reader of a journal.
 #[derive(Debug)]
 pub struct Reader<'a, T, const WORDS: usize> {
     area: Area<'a>,
@@ -112,9 +113,9 @@ pub struct Reader<'a, T, const WORDS: usize> {
 }
 
 impl<'a, T: Record<WORDS>, const WORDS: usize> Reader<'a, T, WORDS> {
-    /// Follows the journal in `area` from its first record on.
+    /// Attaches to the journal in `area`, at its first record.
     ///
-    /// The capacity is the area's own; a header that says otherwise is refused.
+    /// The capacity follows from the size of the area; a header with another capacity is rejected.
     pub fn attach(area: Area<'a>, layout: Layout) -> Result<Self, Error> {
         let capacity = fitting::<WORDS>(&area, &layout)?;
         match area.load(layout.capacity, Ordering::Acquire) {
@@ -130,7 +131,7 @@ impl<'a, T: Record<WORDS>, const WORDS: usize> Reader<'a, T, WORDS> {
         }
     }
 
-    /// Takes the next record, if there is one.
+    /// Reads the next record, if there is one.
     pub fn take(&mut self) -> Next<T> {
         let head = self.area.load(self.layout.head, Ordering::Acquire);
         if head == self.next {
@@ -144,8 +145,8 @@ impl<'a, T: Record<WORDS>, const WORDS: usize> Reader<'a, T, WORDS> {
             self.area
                 .load(start + index * size_of::<u64>(), Ordering::Relaxed)
         });
-        // Pairs with the writer's barrier: if a word above was already the next round's, the head
-        // read below says so.
+        // Pairs with the barrier of the writer: if a word read above was already overwritten, the head
+        // read below shows it.
         fence(Ordering::Acquire);
         if let Some(missed) = self.overtaken(self.area.load(self.layout.head, Ordering::Relaxed)) {
             return missed;
@@ -154,7 +155,7 @@ impl<'a, T: Record<WORDS>, const WORDS: usize> Reader<'a, T, WORDS> {
         Next::Record(T::from(words))
     }
 
-    /// Skips what is gone once the head is a whole capacity ahead: the slot at `next` is the one
+    /// Skips overwritten records if the head is the capacity or more ahead: then the slot of `next` is
     /// being written.
     fn overtaken(&mut self, head: u64) -> Option<Next<T>> {
         let ahead = head.wrapping_sub(self.next);

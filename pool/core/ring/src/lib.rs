@@ -1,27 +1,27 @@
-//! Lock-free rings in memory shared with a peer that is not trusted.
+//! Lock-free rings in memory that is shared with an untrusted peer.
 //!
 //! # Purpose
 //!
-//! A VM that owns its core must not leave it to be observed: it writes what it has to say into
-//! shared memory, and another core, or the host, reads it there. VMs that work together, and threads
-//! of one program, send each other messages in the same way. Three forms serve this:
+//! A real-time VM must be observable without an exit: it writes logs and measurements into shared
+//! memory, and another core or the host reads them there. VMs, and threads of one program, exchange
+//! messages in the same way. There are three kinds of rings:
 //!
 //! - [`stream`]: bytes in order, for logs. When it is full, new bytes are dropped and counted.
-//! - [`journal`]: fixed-size records, for measurements. When it is full, the oldest are overwritten.
-//! - [`message`]: messages in order, with a doorbell for who waits. When it is full, the sender is
-//!   told.
+//! - [`journal`]: fixed-size records, for measurements. When it is full, the oldest records are
+//!   overwritten.
+//! - [`message`]: messages in order, with doorbells for waiting ends. When it is full, sending fails.
 //!
 //! # Guarantees
 //!
-//! - **Nobody waits.** Every call ends within a number of steps given by its arguments.
-//! - **The peer may lie.** All shared memory is read as atomic words and each side keeps its own
-//!   index to itself; what the peer writes can spoil the data, never the bounds.
-//! - One producer and one consumer each. Exclusive access (`&mut self`) makes that so on one side;
-//!   whoever hands out the memory makes it so across sides.
+//! - **Wait-free.** Every call ends within a number of steps given by its arguments.
+//! - **Untrusted peer.** Shared memory is read as atomic words only, and each end has a private copy
+//!   of its own index. A peer can corrupt the data, but never cause an access out of bounds.
+//! - One producer and one consumer per ring. Exclusive access (`&mut self`) guarantees this within
+//!   one program; the owner of the memory must guarantee it across programs.
 //!
-//! All of it works on [`Area`], a view of shared memory as 64-bit atomic words. Single bytes are
-//! parts of a word, because mixing access sizes on one location has no defined order (Arm ARM,
-//! B2.3: single-copy atomicity is per access).
+//! All rings work on [`Area`], a view of shared memory as 64-bit atomic words. Single bytes are
+//! accessed as parts of a word, because accesses of mixed size to one location have no defined order
+//! (Arm ARM, B2.3: single-copy atomicity is per access).
 //!
 //! # Example
 //!
@@ -59,24 +59,24 @@ pub use area::Area;
 
 use core::fmt;
 
-/// Why a ring could not be made or found in an area.
+/// Error of a ring operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The area has no room for the header and the smallest ring.
+    /// The area is too small for the header and the smallest ring.
     TooSmall,
     /// The area does not begin with the ring's magic number.
     NoRing,
-    /// The capacity in the header is not a power of two, or reaches past the area.
+    /// The capacity in the header is not a power of two, or exceeds the area.
     Capacity,
-    /// There is no room for another message.
+    /// The queue is full.
     Full,
-    /// There is no message.
+    /// The queue is empty.
     Empty,
-    /// The message is longer than the channel's messages may be.
+    /// The message exceeds the maximum size of the queue.
     TooLong,
-    /// The other end is gone; told once.
+    /// The peer is gone; reported once.
     PeerGone,
-    /// The other end's index made no sense, and what it sent is lost.
+    /// The peer's index is out of bounds, and its unread messages are lost.
     Corrupt,
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// The largest power of two that is at most `limit`, or nothing for zero.
+/// Largest power of two that is at most `limit`; `None` for zero.
 fn power_of_two_within(limit: usize) -> Option<u64> {
     Some(1 << limit.checked_ilog2()?)
 }

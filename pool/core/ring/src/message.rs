@@ -1,59 +1,60 @@
-//! A bounded queue of messages from one producer to one consumer.
+//! Bounded message queue with one producer and one consumer.
 //!
-//! It serves two threads of one program and two VMs alike. What differs is where the memory lies and
-//! how the doorbell is rung; both are the user's. Its memory has three parts, so that stage 2 can
-//! give each end just the rights it needs:
+//! The queue connects two threads of one program or two VMs. The caller provides the memory and rings
+//! the doorbells. The memory has three parts, so that stage 2 can grant each end only the access
+//! rights that it needs:
 //!
 //! | part | written by | offset | field |
 //! |---|---|---|---|
 //! | producer's | producer | 0x00 | `u64` head: messages sent, free running |
-//! | | | 0x08 | `u64` wake: at which tail the producer wants a doorbell |
+//! | | | 0x08 | `u64` wake: tail at which the producer requests a doorbell |
 //! | | | 0x40 + *i* × stride | slot *i*: `u64` length, then the bytes, padded to 8 |
 //! | consumer's | consumer | 0x00 | `u64` tail: messages taken, free running |
-//! | | | 0x08 | `u64` wake: at which head the consumer wants a doorbell |
-//! | status | [`Keeper`] | 0x00 | `u64` epoch of the producer: odd while it is there |
+//! | | | 0x08 | `u64` wake: head at which the consumer requests a doorbell |
+//! | status | [`Supervisor`] | 0x00 | `u64` epoch of the producer: odd while it is connected |
 //! | | | 0x08 | `u64` epoch of the consumer |
-//! | | | 0x10 | `u64` messages lost: unread when a consumer went |
+//! | | | 0x10 | `u64` messages lost: unread when a consumer disconnected |
 //!
 //! # Doorbells
 //!
-//! Who is about to wait says for which index of the peer, in the low half of its `wake`, and looks
-//! once more. Whoever steps to exactly that index rings. So there is one doorbell for each wait
-//! however many messages follow, and nothing to be cleared that the other end could not write. The
-//! high half counts the waits: who passes doorbells on delivers each `wake` once, and an end that
-//! rings without reason is not heard. Between its own store and the load of the peer's word each
-//! end has a full barrier; without it both could miss the other.
+//! Before an end waits, it writes the index of the peer that it waits for into the low half of its
+//! `wake`, and polls once more. The peer rings the doorbell when it advances to exactly that index.
+//! So each wait causes one doorbell, however many messages follow, and there is no flag to be cleared
+//! by the end that cannot write it. The high half counts the waits: the supervisor delivers one
+//! doorbell for each value of `wake`, so spurious doorbells have no effect. Each end has a full
+//! barrier between the store of its own word and the load of the peer's; without it, a wake-up could
+//! be lost.
 //!
 //! # Guarantees
 //!
 //! - No call waits; each takes a number of steps given by the length of its message.
-//! - Each end keeps its index to itself and believes the peer's within bounds only. A consumer that
-//!   lies looks like one that does not read; a producer that lies loses what it sent
-//!   ([`Error::Corrupt`]). Bytes in a slot are the producer's to change until the slot is given
-//!   back: what is checked must be copied before.
-//! - A peer that goes is told once, by [`Error::PeerGone`], to the consumer after all that was sent.
-//!   Whoever goes on is connected to its next incarnation.
+//! - Each end has a private copy of its index and checks the bounds of the peer's. An invalid index
+//!   of the consumer is treated as if it had read nothing; an invalid index of the producer discards
+//!   its messages ([`Error::Corrupt`]). The producer can change the bytes of a slot until the slot is
+//!   released: copy a message before validating it.
+//! - The end of a peer is reported once, by [`Error::PeerGone`]; to a consumer, after all messages
+//!   that were sent. An end that continues is connected to the peer's next epoch.
 
 mod consumer;
-mod keeper;
 mod producer;
+mod supervisor;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 pub use consumer::{Consumer, Message};
-pub use keeper::{End, Keeper};
 pub use producer::{Producer, Slot};
+pub use supervisor::{End, Supervisor};
 
 use crate::area::{AtomicU64, Ordering};
 use crate::{Area, Error};
 
-/// Slots of a queue at most.
+/// Maximum number of slots of a queue.
 pub const MAX_SLOTS: u32 = 1 << 16;
-/// Bytes of a message at most.
+/// Maximum number of bytes of a message.
 pub const MAX_SIZE: u32 = 1 << 16;
-/// Bytes of the consumer's part.
+/// Size of the consumer's part in bytes.
 pub const CONSUMER_BYTES: usize = 0x40;
-/// Bytes of the status part.
+/// Size of the status part in bytes.
 pub const STATUS_BYTES: usize = 0x40;
 
 const INDEX: usize = 0x00;
@@ -64,17 +65,17 @@ const CONSUMER_EPOCH: usize = 0x08;
 const LOST: usize = 0x10;
 const WORD: usize = size_of::<u64>();
 
-/// How many messages a queue holds, and how long they may be. Both ends know it beforehand.
+/// Capacity and message size of a queue, configured at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     slots: u32,
     size: u32,
-    /// Words from one slot to the next: the length and the bytes.
+    /// Words of a slot: the length and the bytes.
     stride: u32,
 }
 
 impl Shape {
-    /// A queue of `slots` messages, a power of two, of up to `size` bytes each.
+    /// Shape of a queue of `slots` messages, a power of two, of up to `size` bytes each.
     pub const fn new(slots: u32, size: u32) -> Result<Self, Error> {
         if slots.is_power_of_two() && slots <= MAX_SLOTS && size > 0 && size <= MAX_SIZE {
             let stride = 1 + size.div_ceil(WORD as u32);
@@ -88,17 +89,17 @@ impl Shape {
         }
     }
 
-    /// How many messages it holds.
+    /// Capacity in messages.
     pub const fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Bytes of a message at most.
+    /// Maximum number of bytes of a message.
     pub const fn size(&self) -> usize {
         self.size as usize
     }
 
-    /// The words of the message of free-running `index`: its length, its bytes.
+    /// The slot of the message with free-running `index`: its length word and its bytes.
     #[inline(always)]
     fn slot<'a>(&self, slots: &Area<'a>, index: u64) -> Option<(&'a AtomicU64, Area<'a>)> {
         let place = index as u32 & (self.slots - 1);
@@ -108,55 +109,55 @@ impl Shape {
         Some((length, Area::new(bytes)))
     }
 
-    /// Bytes in front of the messages in the producer's part, and of each other part.
+    /// Size in bytes of the header of the producer's part.
     pub const HEAD_BYTES: usize = SLOTS;
 
-    /// Bytes of the producer's part.
+    /// Size of the producer's part in bytes.
     pub const fn producer_bytes(&self) -> usize {
         SLOTS + self.slots as usize * self.stride as usize * WORD
     }
 }
 
-/// The memory of a queue, as one end sees it.
+/// Memory of a queue, as mapped by one end.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// What the producer writes.
+    /// Written by the producer.
     pub producer: Area<'a>,
-    /// What the consumer writes.
+    /// Written by the consumer.
     pub consumer: Area<'a>,
-    /// Who is there, written by neither.
+    /// Epochs of both ends, written by the [`Supervisor`].
     pub status: Area<'a>,
 }
 
-/// The index of one end, and when it wants to be woken.
+/// Index word and wake word of one end.
 #[derive(Clone, Copy, Debug)]
-struct Mark<'a> {
+struct Cursor<'a> {
     index: &'a AtomicU64,
     wake: &'a AtomicU64,
 }
 
-impl<'a> Mark<'a> {
+impl<'a> Cursor<'a> {
     fn of(part: &Area<'a>) -> Result<Self, Error> {
         let (index, wake) = (part.word(INDEX), part.word(WAKE));
         let (index, wake) = index.zip(wake).ok_or(Error::TooSmall)?;
         Ok(Self { index, wake })
     }
 
-    /// Asks for a doorbell when the peer's index becomes `index`.
-    fn ask(&self, index: u64) {
+    /// Requests a doorbell when the peer's index becomes `index`.
+    fn request_doorbell(&self, index: u64) {
         let waits = (load(self.wake, Ordering::Relaxed) >> u32::BITS).wrapping_add(1);
         let wake = waits << u32::BITS | index & u64::from(u32::MAX);
         store(self.wake, wake, Ordering::Relaxed);
     }
 
-    /// Whether a doorbell is wanted as this index was reached.
+    /// Whether this end requested a doorbell at `index`.
     #[inline(always)]
-    fn wants(&self, index: u64) -> bool {
+    fn wants_doorbell(&self, index: u64) -> bool {
         load(self.wake, Ordering::Relaxed) as u32 == index as u32
     }
 }
 
-/// Who the peer was when this end last looked.
+/// Epoch word of the peer, and its last known value.
 #[derive(Debug)]
 struct Peer<'a> {
     epoch: &'a AtomicU64,
@@ -170,37 +171,37 @@ impl<'a> Peer<'a> {
         Ok(Self { epoch, known })
     }
 
-    /// Its epoch now.
+    /// Loads the epoch.
     #[inline(always)]
     fn now(&self, order: Ordering) -> u64 {
         load(self.epoch, order)
     }
 
-    /// Takes note of its epoch; returns whether the peer known before is gone. One that comes where
-    /// nobody was is no matter.
+    /// Updates the known epoch to `now`; returns whether the known peer has disconnected. A peer that
+    /// connects where none was connected is not reported.
     #[inline(always)]
     fn is_gone(&mut self, now: u64) -> bool {
-        now != self.known && self.is_succeeded(now)
+        now != self.known && self.update_epoch(now)
     }
 
     #[cold]
-    fn is_succeeded(&mut self, now: u64) -> bool {
+    fn update_epoch(&mut self, now: u64) -> bool {
         let before = core::mem::replace(&mut self.known, now);
         before & 1 == 1 || now != before.wrapping_add(1)
     }
 
-    fn is_there(&self) -> bool {
+    fn is_connected(&self) -> bool {
         self.now(Ordering::Acquire) & 1 == 1
     }
 }
 
-/// Whether the peer waits for what was just done and is to be called.
-#[must_use = "the peer waits to be called"]
+/// Whether the caller must ring the doorbell of the peer.
+#[must_use = "the peer waits for the doorbell"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doorbell {
-    /// It does not wait for this.
+    /// The peer requested no doorbell.
     Quiet,
-    /// It does.
+    /// The peer waits for the doorbell.
     Ring,
 }
 

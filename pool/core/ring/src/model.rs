@@ -1,4 +1,4 @@
-//! Exhaustive checks of the rings over the orders the memory model allows.
+//! Exhaustive checks of the rings over all orders that the memory model permits (loom).
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test --release -p core-ring`.
 
@@ -13,7 +13,7 @@ const JOURNAL: Layout = Layout {
     records: 16,
 };
 
-/// Shared words that live as long as the model's threads need them.
+/// Shared words that outlive the threads of the model.
 fn memory(words: usize) -> Area<'static> {
     let memory: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
     Area::new(Box::leak(memory.into_boxed_slice()))
@@ -64,7 +64,7 @@ fn a_journal_never_yields_a_torn_record() {
     });
 }
 
-/// The parts of a message queue of this shape.
+/// Parts of a message queue of this shape.
 fn queue(shape: message::Shape) -> message::Parts<'static> {
     message::Parts {
         producer: memory(shape.producer_bytes() / 8),
@@ -73,7 +73,7 @@ fn queue(shape: message::Shape) -> message::Parts<'static> {
     }
 }
 
-/// A doorbell that is counted, so that one that rings too early is not lost.
+/// Counting doorbell: a ring before the wait is not lost.
 #[derive(Default)]
 struct Bell(loom::sync::Mutex<bool>, loom::sync::Condvar);
 
@@ -85,7 +85,7 @@ impl Bell {
         }
     }
 
-    /// Without a doorbell this never ends, and the model says so.
+    /// Without a doorbell this never returns, and the model reports it.
     fn wait(&self) {
         let mut rung = self.0.lock().unwrap();
         while !*rung {
@@ -109,7 +109,7 @@ fn who_waits_for_a_message_or_for_room_is_rung() {
                 loop {
                     match producer.send(&value.to_le_bytes()) {
                         Ok(doorbell) => break senders.0.answer(doorbell),
-                        Err(_) if producer.ask() => senders.1.wait(),
+                        Err(_) if producer.request_doorbell() => senders.1.wait(),
                         Err(_) => {}
                     }
                 }
@@ -124,7 +124,7 @@ fn who_waits_for_a_message_or_for_room_is_rung() {
                         break bells.1.answer(doorbell);
                     }
                     Ok(_) => panic!("a torn message"),
-                    Err(_) if consumer.ask() => bells.0.wait(),
+                    Err(_) if consumer.request_doorbell() => bells.0.wait(),
                     Err(_) => {}
                 }
             }
@@ -140,11 +140,11 @@ fn the_end_of_a_producer_is_seen_after_its_messages() {
         let parts = queue(shape);
         let mut consumer = message::Consumer::attach(&parts, shape).unwrap();
         let mut producer = message::Producer::attach(&parts, shape).unwrap();
-        let keeper = message::Keeper::attach(&parts, shape).unwrap();
-        keeper.begin(message::End::Producer);
+        let supervisor = message::Supervisor::attach(&parts, shape).unwrap();
+        supervisor.connect(message::End::Producer);
         let sending = thread::spawn(move || {
             let _ = producer.send(&[7]);
-            keeper.end(message::End::Producer);
+            supervisor.disconnect(message::End::Producer);
         });
         let mut taken = 0;
         for _ in 0..2 {

@@ -1,7 +1,7 @@
-//! A byte ring from one producer to one consumer, for logs.
+//! Stream: a ring of bytes with one producer and one consumer, for logs.
 //!
-//! The consumer makes the ring ([`Consumer::create`]), the producer finds it
-//! ([`Producer::attach`]). What does not fit is dropped and counted: a full log never holds up the
+//! The consumer initialises the ring ([`Consumer::create`]); the producer attaches to it
+//! ([`Producer::attach`]). Bytes that do not fit are dropped and counted: a full log never delays the
 //! VM that writes it.
 //!
 //! Layout, little endian:
@@ -9,19 +9,19 @@
 //! | offset | field |
 //! |---|---|
 //! | 0x00 | `u32` magic `TRNG`, `u32` capacity in bytes (a power of two) |
-//! | 0x08 | `u32` flags (bit 0: the consumer wants a kick), `u32` zero |
+//! | 0x08 | `u32` flags (bit 0: the consumer requests a kick), `u32` zero |
 //! | 0x40 | `u64` head: bytes produced, free running; `u64` bytes lost |
 //! | 0x80 | `u64` tail: bytes consumed, free running |
 //! | 0x100 | the bytes |
 //!
-//! Head and tail stand on cache lines of their own, so that the two sides don't contend.
+//! Head and tail have cache lines of their own, so that both ends do not contend.
 
 use crate::area::Ordering;
 use crate::{Area, Error, power_of_two_within};
 
 /// First field of a ring: `TRNG`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"TRNG");
-/// Flag: the consumer does not look by itself and wants to be called after a write.
+/// Flag: the consumer does not poll and requests a kick after a write.
 pub const WANTS_KICK: u32 = 1;
 
 const MAGIC_AND_CAPACITY: usize = 0x00;
@@ -31,7 +31,7 @@ const LOST: usize = 0x48;
 const TAIL: usize = 0x80;
 const DATA: usize = 0x100;
 
-/// Copies between a ring's data and a slice, in at most two pieces.
+/// Data bytes of a ring.
 #[derive(Clone, Copy, Debug)]
 struct Data<'a> {
     area: Area<'a>,
@@ -39,7 +39,7 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    /// Where free-running `index` lies, and how many bytes follow it before the ring wraps.
+    /// Offset of free-running `index`, and the number of bytes up to the wrap of the ring.
     fn place(&self, index: u64) -> (usize, usize) {
         let position = index & (self.capacity - 1);
         (
@@ -49,7 +49,7 @@ impl Data<'_> {
     }
 }
 
-/// The side that writes bytes.
+/// Writing end of a stream.
 #[derive(Debug)]
 pub struct Producer<'a> {
     data: Data<'a>,
@@ -58,7 +58,7 @@ pub struct Producer<'a> {
 }
 
 impl<'a> Producer<'a> {
-    /// Finds the ring that the consumer made in `area`.
+    /// Attaches to the ring that the consumer initialised in `area`.
     pub fn attach(area: Area<'a>) -> Result<Self, Error> {
         if area.len() <= DATA {
             return Err(Error::TooSmall);
@@ -80,10 +80,10 @@ impl<'a> Producer<'a> {
         })
     }
 
-    /// Appends as many of `bytes` as fit, counts the others as lost, and says how many fitted.
+    /// Appends as many of `bytes` as fit and counts the others as lost; returns the number appended.
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         let Data { area, capacity } = self.data;
-        // Acquire: the consumer is done reading the bytes that are overwritten from here on.
+        // Acquire: the consumer has finished reading the bytes that are overwritten next.
         let used = self.head.wrapping_sub(area.load(TAIL, Ordering::Acquire));
         let free = capacity.saturating_sub(used).min(bytes.len() as u64) as usize;
         let (fitting, dropped) = bytes.split_at(free);
@@ -102,13 +102,13 @@ impl<'a> Producer<'a> {
         fitting.len()
     }
 
-    /// Whether the consumer asked to be called after a write.
+    /// Whether the consumer requests a kick after a write.
     pub fn wants_kick(&self) -> bool {
         self.data.area.load_half(FLAGS, Ordering::Relaxed) & WANTS_KICK != 0
     }
 }
 
-/// The side that makes the ring and reads bytes.
+/// Reading end of a stream; it initialises the ring.
 #[derive(Debug)]
 pub struct Consumer<'a> {
     data: Data<'a>,
@@ -116,8 +116,8 @@ pub struct Consumer<'a> {
 }
 
 impl<'a> Consumer<'a> {
-    /// Makes an empty ring that fills `area`. With `kick` the producer is asked to call after a
-    /// write, for a consumer that does not look by itself.
+    /// Initialises an empty ring that fills `area`. `kick` requests a kick after each write, for a
+    /// consumer that does not poll.
     pub fn create(area: Area<'a>, kick: bool) -> Result<Self, Error> {
         let room = area.len().checked_sub(DATA).ok_or(Error::TooSmall)?;
         let capacity = power_of_two_within(room.min(1 << 31)).ok_or(Error::TooSmall)?;
@@ -129,7 +129,7 @@ impl<'a> Consumer<'a> {
         for offset in [HEAD, LOST, TAIL] {
             area.store(offset, 0, Ordering::Relaxed);
         }
-        // The magic number last: whoever sees it sees an empty ring.
+        // The magic number is stored last: a producer that finds it finds an initialised ring.
         let first = capacity << u32::BITS | u64::from(MAGIC);
         area.store(MAGIC_AND_CAPACITY, first, Ordering::Release);
         Ok(Self {
@@ -138,10 +138,10 @@ impl<'a> Consumer<'a> {
         })
     }
 
-    /// Moves bytes into `buffer` and says how many: not all there is room for where the ring begins anew.
+    /// Reads bytes into `buffer`; returns their number, which is less than available where the ring wraps.
     ///
-    /// A head further ahead than the ring is long is a producer that lies; the bytes then are those
-    /// in front of the head, and whatever they are, they lie within the ring.
+    /// If an invalid head is further ahead than the capacity, the bytes are those before the head; they
+    /// lie within the ring in any case.
     pub fn read(&mut self, buffer: &mut [u8]) -> usize {
         let Data { area, capacity } = self.data;
         let head = area.load(HEAD, Ordering::Acquire);
@@ -158,12 +158,12 @@ impl<'a> Consumer<'a> {
         length
     }
 
-    /// Whether nothing is waiting to be read.
+    /// Whether there are no unread bytes.
     pub fn is_empty(&self) -> bool {
         self.data.area.load(HEAD, Ordering::Relaxed) == self.tail
     }
 
-    /// Bytes the producer says it had to drop.
+    /// Number of dropped bytes, as counted by the producer.
     pub fn lost(&self) -> u64 {
         self.data.area.load(LOST, Ordering::Relaxed)
     }

@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, Kick, Reach};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_ring::Area;
-use core_ring::message::{End, Keeper, Parts, Shape};
+use core_ring::message::{End, Parts, Shape, Supervisor};
 use core_sync::TicketLock;
 
 /// Result of a doorbell.
@@ -24,7 +24,7 @@ pub(crate) struct Denied;
 /// A channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    keeper: Keeper<'static>,
+    supervisor: Supervisor<'static>,
     /// Serialises starts and ends of the two ends.
     changing: TicketLock<()>,
     from: Endpoint,
@@ -59,7 +59,7 @@ impl Channel {
             head(part).clear();
         }
         let channel = Self {
-            keeper: Keeper::attach(parts, shape)?,
+            supervisor: Supervisor::attach(parts, shape)?,
             changing: TicketLock::new(()),
             from,
             to,
@@ -67,7 +67,7 @@ impl Channel {
             pending: AtomicU8::new(0),
         };
         if template.is_some() {
-            channel.keeper.expect();
+            channel.supervisor.request_doorbell();
         }
         Ok(channel)
     }
@@ -95,7 +95,7 @@ impl Channel {
     pub fn ring(&self, vm: usize) -> Result<Action, Denied> {
         let end = self.end_of(vm).ok_or(Denied)?.peer();
         let endpoint = self.endpoint(end);
-        if !endpoint.answer(self.keeper.wake(end)) {
+        if !endpoint.answer(self.supervisor.wake(end)) {
             return Ok(Action::Nothing);
         }
         Ok(match (endpoint.call(), end) {
@@ -120,7 +120,7 @@ impl Channel {
     pub fn begin(&self, end: End, vm: usize, reach: Reach) {
         let changing = self.changing.lock();
         self.endpoint(end).take(vm, reach);
-        if self.keeper.begin(end) {
+        if self.supervisor.connect(end) {
             self.defer(calls(end.peer()));
         }
         drop(changing);
@@ -129,9 +129,10 @@ impl Channel {
     /// Ends an end. The kick of the peer is deferred, or the creation of a successor.
     pub fn end(&self, end: End) {
         let changing = self.changing.lock();
-        let was_there = self.keeper.end(end);
+        let was_there = self.supervisor.disconnect(end);
         self.endpoint(end).leave();
-        let waits = end == End::Consumer && self.template.is_some() && self.keeper.expect();
+        let waits =
+            end == End::Consumer && self.template.is_some() && self.supervisor.request_doorbell();
         if was_there {
             self.defer(calls(end.peer()));
         }
@@ -174,8 +175,8 @@ impl Channel {
 
     /// The epochs of producer and consumer, and the number of lost messages.
     pub fn state(&self) -> [u64; 3] {
-        let [from, to] = [End::Producer, End::Consumer].map(|end| self.keeper.epoch(end));
-        [from, to, self.keeper.lost()]
+        let [from, to] = [End::Producer, End::Consumer].map(|end| self.supervisor.epoch(end));
+        [from, to, self.supervisor.lost()]
     }
 }
 
@@ -262,7 +263,7 @@ mod tests {
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
         assert_eq!(channel.ring(MOTOR), Ok(Action::Nothing), "no end waits");
         for round in 0..3u8 {
-            assert!(consumer.ask());
+            assert!(consumer.request_doorbell());
             assert_eq!(producer.send(&[round]), Ok(Doorbell::Ring));
             assert_eq!(channel.ring(MOTOR), Ok(KICK_LINUX));
             for _ in 0..10 {
@@ -281,7 +282,7 @@ mod tests {
         let _ = begin(channel, End::Producer, MOTOR, BELL);
         let _ = begin(channel, End::Consumer, LINUX, LISTS);
         let (mut producer, mut consumer) = (line.producer(), line.consumer());
-        assert!(consumer.ask());
+        assert!(consumer.request_doorbell());
         assert_eq!(producer.send(&[1]), Ok(Doorbell::Ring));
         assert_eq!(channel.ring_deferred(OTHER), Err(Denied));
         assert_eq!(channel.ring_deferred(MOTOR), Ok(()));
@@ -364,7 +365,7 @@ mod tests {
             let _ = begin(channel, End::Producer, MOTOR, BELL);
             let _ = begin(channel, End::Consumer, LINUX, reach);
             let (mut producer, mut consumer) = (line.producer(), line.consumer());
-            assert!(consumer.ask());
+            assert!(consumer.request_doorbell());
             assert_eq!(producer.send(b"next"), Ok(Doorbell::Ring));
             assert_eq!(channel.ring(MOTOR), Ok(Action::Kick(call)));
         }
@@ -374,7 +375,7 @@ mod tests {
     fn the_areas_are_cleared_at_first() {
         let line = line(None);
         assert_eq!(line.channel.state(), [0; 3]);
-        assert!(line.consumer().ask());
+        assert!(line.consumer().request_doorbell());
         assert!(line.producer().send(b"first").is_ok());
     }
 }

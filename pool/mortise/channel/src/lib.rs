@@ -4,7 +4,7 @@
 //!
 //! Messages pass between VMs through memory that both map ([`core_ring::message`]), without
 //! Mortise. Mortise provides what one end cannot learn from the other reliably: that its peer
-//! started, ended or was restarted ([`Keeper`](core_ring::message::Keeper)). It also delivers the
+//! started, ended or was restarted ([`Supervisor`](core_ring::message::Supervisor)). It also delivers the
 //! interrupt that kicks a waiting end.
 //!
 //! | function | arguments | result |

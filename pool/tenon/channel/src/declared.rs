@@ -67,7 +67,7 @@ fn open(name: &str, sends: bool) -> Result<Opened, Error> {
         bell: &end.bell,
         peer: Peer::Vm(channel.number),
         open: &end.open,
-        keeper: None,
+        supervisor: None,
     };
     Ok((parts, shape, line))
 }

@@ -53,7 +53,7 @@ pub use sender::{Reservation, Sender};
 
 use bell::{Bell, Peer};
 use core::sync::atomic::{AtomicBool, Ordering};
-use core_ring::message::{End, Keeper};
+use core_ring::message::{End, Supervisor};
 
 /// State of an end beside its half of the queue.
 struct Line {
@@ -64,13 +64,13 @@ struct Line {
     /// Whether the end is open.
     open: &'static AtomicBool,
     /// What tells the peer between threads that this end is gone; between VMs Mortise does.
-    keeper: Option<(Keeper<'static>, End)>,
+    supervisor: Option<(Supervisor<'static>, End)>,
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        if let Some((keeper, end)) = &self.keeper {
-            keeper.end(*end);
+        if let Some((supervisor, end)) = &self.supervisor {
+            supervisor.disconnect(*end);
             self.peer.ring();
         }
         self.open.store(false, Ordering::Release);

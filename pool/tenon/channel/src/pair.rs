@@ -3,7 +3,7 @@
 use crate::{Area, Bell, Error, Line, Peer, Receiver, Sender};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core_ring::message::{
-    CONSUMER_BYTES, Consumer, End, Keeper, Parts, Producer, STATUS_BYTES, Shape,
+    CONSUMER_BYTES, Consumer, End, Parts, Producer, STATUS_BYTES, Shape, Supervisor,
 };
 
 const WORD: usize = size_of::<u64>();
@@ -92,16 +92,16 @@ impl<const SLOTS: usize, const WORDS: usize> Pair<SLOTS, WORDS> {
         }
         let parts = self.parts().ok_or(Error::Malformed)?;
         let shape = Self::SHAPE?;
-        let keeper = || Keeper::attach(&parts, shape);
+        let supervisor = || Supervisor::attach(&parts, shape);
         let [room, messages] = &self.bells;
         let line = |bell, peer, open, end| -> Result<Line, Error> {
-            let keeper = keeper()?;
-            keeper.begin(end);
+            let supervisor = supervisor()?;
+            supervisor.connect(end);
             Ok(Line {
                 bell,
                 peer: Peer::Thread(peer),
                 open,
-                keeper: Some((keeper, end)),
+                supervisor: Some((supervisor, end)),
             })
         };
         let sender = Sender {

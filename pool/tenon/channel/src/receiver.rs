@@ -98,11 +98,11 @@ impl Receiver {
 
     fn await_message(&mut self, deadline: Option<Instant>) -> Result<(), Error> {
         loop {
-            match self.consumer.look() {
+            match self.consumer.poll() {
                 Err(core_ring::Error::Empty) => {}
                 seen => return Ok(seen?),
             }
-            if self.consumer.ask() {
+            if self.consumer.request_doorbell() {
                 self.line.bell.wait(deadline)?;
             }
         }

@@ -93,11 +93,11 @@ impl Sender {
 
     fn await_room(&mut self, deadline: Option<Instant>) -> Result<(), Error> {
         loop {
-            match self.producer.look() {
+            match self.producer.poll() {
                 Err(core_ring::Error::Full) => {}
                 seen => return Ok(seen?),
             }
-            if self.producer.ask() {
+            if self.producer.request_doorbell() {
                 self.line.bell.wait(deadline)?;
             }
         }

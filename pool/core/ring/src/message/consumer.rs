@@ -1,33 +1,33 @@
-//! The end that receives.
+//! [`Consumer`]: receiving end of a message queue.
 
-use super::{Doorbell, Mark, PRODUCER_EPOCH, Parts, Peer, SLOTS, Shape, load, store};
+use super::{Cursor, Doorbell, PRODUCER_EPOCH, Parts, Peer, SLOTS, Shape, load, store};
 use crate::area::{Ordering, fence};
 use crate::{Area, Error};
 
-/// The end that receives messages.
+/// Receiving end of a message queue.
 #[derive(Debug)]
 pub struct Consumer<'a> {
-    own: Mark<'a>,
-    theirs: Mark<'a>,
+    own: Cursor<'a>,
+    theirs: Cursor<'a>,
     peer: Peer<'a>,
     slots: Area<'a>,
     shape: Shape,
     tail: u64,
-    /// The producer's index, as last believed: not more than all slots ahead of `tail`.
+    /// Last valid index of the producer: at most the capacity ahead of `tail`.
     head: u64,
 }
 
 impl<'a> Consumer<'a> {
-    /// The consumer of the queue in these parts. It begins with what was sent since the consumer
-    /// before it went.
+    /// Attaches to the queue in `parts`. The first message is the first one that was sent after the
+    /// previous consumer disconnected.
     pub fn attach(parts: &Parts<'a>, shape: Shape) -> Result<Self, Error> {
         let slots = shape.producer_bytes() - SLOTS;
         let slots = parts.producer.part(SLOTS, slots).ok_or(Error::TooSmall)?;
-        let own = Mark::of(&parts.consumer)?;
+        let own = Cursor::of(&parts.consumer)?;
         let tail = load(own.index, Ordering::Relaxed);
         Ok(Self {
             own,
-            theirs: Mark::of(&parts.producer)?,
+            theirs: Cursor::of(&parts.producer)?,
             peer: Peer::of(&parts.status, PRODUCER_EPOCH)?,
             slots,
             shape,
@@ -36,41 +36,41 @@ impl<'a> Consumer<'a> {
         })
     }
 
-    /// Its shape.
+    /// Shape of the queue.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How many messages wait to be taken, as far as the producer can be believed.
+    /// Number of unread messages by the producer's index, at most the capacity.
     pub fn count(&self) -> u32 {
         let ahead = load(self.theirs.index, Ordering::Relaxed).wrapping_sub(self.tail);
         ahead.min(self.shape.slots.into()) as u32
     }
 
-    /// Whether the producer is there.
+    /// Whether the producer is connected.
     pub fn is_connected(&self) -> bool {
-        self.peer.is_there()
+        self.peer.is_connected()
     }
 
-    /// Whether there is a message; [`Error::Empty`] if there is none, [`Error::PeerGone`] once after
-    /// the producer went and all of its messages were taken, [`Error::Corrupt`] if its index made no
-    /// sense and all it sent is given up.
+    /// Checks that a message is available. Fails with [`Error::Empty`] if there is none, with
+    /// [`Error::PeerGone`] once after the producer has disconnected and all of its messages were taken,
+    /// and with [`Error::Corrupt`] if its index is out of bounds: then its messages are discarded.
     #[inline]
-    pub fn look(&mut self) -> Result<(), Error> {
+    pub fn poll(&mut self) -> Result<(), Error> {
         if self.head == self.tail {
-            self.look_anew()
+            self.refresh()
         } else {
             Ok(())
         }
     }
 
-    /// The first message, where it lies, or why there is none, as [`look`](Self::look) says.
+    /// Access to the first message in place. Fails as [`poll`](Self::poll).
     #[inline]
     pub fn receive(&mut self) -> Result<Message<'_, 'a>, Error> {
-        self.look()?;
+        self.poll()?;
         let slot = self.shape.slot(&self.slots, self.tail);
         let (length, bytes) = slot.ok_or(Error::TooSmall)?;
-        // Looked at once, and believed within bounds.
+        // Read once and limited to the size of a slot.
         let length = load(length, Ordering::Relaxed).min(self.shape.size() as u64);
         Ok(Message {
             consumer: self,
@@ -79,8 +79,8 @@ impl<'a> Consumer<'a> {
         })
     }
 
-    /// Copies the first message into `buffer`; returns its length, which may be more than there was
-    /// room for.
+    /// Takes the first message and copies it into `buffer`; returns its length, which may exceed that of
+    /// `buffer`.
     #[inline]
     pub fn receive_into(&mut self, buffer: &mut [u8]) -> Result<(usize, Doorbell), Error> {
         let message = self.receive()?;
@@ -88,11 +88,11 @@ impl<'a> Consumer<'a> {
         Ok((length, message.done()))
     }
 
-    /// Looks whether the producer sent some.
-    fn look_anew(&mut self) -> Result<(), Error> {
-        // Before the index: what a producer sent before it went is seen then.
+    /// Reads the producer's epoch and index.
+    fn refresh(&mut self) -> Result<(), Error> {
+        // The epoch is read before the index, so that all messages of a disconnected producer are seen.
         let epoch = self.peer.now(Ordering::Acquire);
-        // Acquire: the messages that the index shows.
+        // Acquire: the messages up to this index.
         let head = load(self.theirs.index, Ordering::Acquire);
         match head.wrapping_sub(self.tail) {
             0 if self.peer.is_gone(epoch) => Err(Error::PeerGone),
@@ -110,11 +110,12 @@ impl<'a> Consumer<'a> {
         }
     }
 
-    /// Asks for a doorbell at the next message; returns whether to wait for it, as there is none
-    /// still and nobody came or went.
-    pub fn ask(&mut self) -> bool {
-        self.own.ask(self.tail.wrapping_add(1));
-        // Pairs with the producer's: it sees what is asked, or this sees what it sent.
+    /// Requests a doorbell at the next message; returns whether to wait for it: there is still no
+    /// message, and the producer's epoch is unchanged.
+    pub fn request_doorbell(&mut self) -> bool {
+        self.own.request_doorbell(self.tail.wrapping_add(1));
+        // Pairs with the barrier of the producer: either the producer sees the request, or this end
+        // sees its message.
         fence(Ordering::SeqCst);
         self.head == self.tail
             && load(self.theirs.index, Ordering::Relaxed) == self.tail
@@ -122,7 +123,7 @@ impl<'a> Consumer<'a> {
     }
 }
 
-/// A message where it was written. Dropped, it stays the first.
+/// Message in its slot. If it is dropped, it remains the first message.
 #[derive(Debug)]
 pub struct Message<'c, 'a> {
     consumer: &'c mut Consumer<'a>,
@@ -131,22 +132,22 @@ pub struct Message<'c, 'a> {
 }
 
 impl<'a> Message<'_, 'a> {
-    /// The words it stands in. A producer that is not trusted may still change them.
+    /// Words of the message. An untrusted producer can still change them.
     pub const fn bytes(&self) -> Area<'a> {
         self.bytes
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub const fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether it has no bytes.
+    /// Whether the message is empty.
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Copies it into `buffer`, as far as there is room; returns its length.
+    /// Copies as much of the message into `buffer` as fits; returns its length.
     #[inline]
     pub fn copy(&self, buffer: &mut [u8]) -> usize {
         let count = self.length.min(buffer.len());
@@ -156,15 +157,15 @@ impl<'a> Message<'_, 'a> {
         self.length
     }
 
-    /// Gives its slot back.
+    /// Releases the slot.
     #[inline]
     pub fn done(self) -> Doorbell {
         let Self { consumer, .. } = self;
         consumer.tail = consumer.tail.wrapping_add(1);
-        // Release: the message was read before its slot is free.
+        // Release: the message is read before its slot is free.
         store(consumer.own.index, consumer.tail, Ordering::Release);
-        // The index before the look at whether anybody waits for it.
+        // Orders the store of the index before the load of the peer's wake word.
         fence(Ordering::SeqCst);
-        Doorbell::new(consumer.theirs.wants(consumer.tail))
+        Doorbell::new(consumer.theirs.wants_doorbell(consumer.tail))
     }
 }

@@ -1,47 +1,47 @@
-//! The end that sends.
+//! [`Producer`]: sending end of a message queue.
 
-use super::{CONSUMER_EPOCH, Doorbell, Mark, Parts, Peer, SLOTS, Shape, load, store};
+use super::{CONSUMER_EPOCH, Cursor, Doorbell, Parts, Peer, SLOTS, Shape, load, store};
 use crate::area::{AtomicU64, Ordering, fence};
 use crate::{Area, Error};
 
-/// The end that sends messages.
+/// Sending end of a message queue.
 #[derive(Debug)]
 pub struct Producer<'a> {
-    own: Mark<'a>,
-    theirs: Mark<'a>,
+    own: Cursor<'a>,
+    theirs: Cursor<'a>,
     peer: Peer<'a>,
     slots: Area<'a>,
     shape: Shape,
     head: u64,
-    /// The consumer's index, as last believed: at most `head`, and not more than all slots behind.
+    /// Last valid index of the consumer: at most `head`, and at most the capacity behind it.
     tail: u64,
 }
 
 impl<'a> Producer<'a> {
-    /// The producer of the queue in these parts. It goes on where the producer before it stopped.
+    /// Attaches to the queue in `parts`, and continues at the index of the previous producer.
     pub fn attach(parts: &Parts<'a>, shape: Shape) -> Result<Self, Error> {
         let slots = shape.producer_bytes() - SLOTS;
         let slots = parts.producer.part(SLOTS, slots).ok_or(Error::TooSmall)?;
-        let own = Mark::of(&parts.producer)?;
+        let own = Cursor::of(&parts.producer)?;
         let head = load(own.index, Ordering::Relaxed);
         Ok(Self {
             own,
-            theirs: Mark::of(&parts.consumer)?,
+            theirs: Cursor::of(&parts.consumer)?,
             peer: Peer::of(&parts.status, CONSUMER_EPOCH)?,
             slots,
             shape,
             head,
-            // As if it were full: the first message looks.
+            // As if the queue were full, so that the first message reads the consumer's index.
             tail: head.wrapping_sub(shape.slots.into()),
         })
     }
 
-    /// Its shape.
+    /// Shape of the queue.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// How many messages wait to be taken, as far as the consumer can be believed.
+    /// Number of unread messages by the consumer's index, at most the capacity.
     pub fn count(&self) -> u32 {
         let used = self
             .head
@@ -49,15 +49,15 @@ impl<'a> Producer<'a> {
         used.min(self.shape.slots.into()) as u32
     }
 
-    /// Whether the consumer is there.
+    /// Whether the consumer is connected.
     pub fn is_connected(&self) -> bool {
-        self.peer.is_there()
+        self.peer.is_connected()
     }
 
-    /// Whether there is room; [`Error::Full`] if there is none, [`Error::PeerGone`] once after the
-    /// consumer went.
+    /// Checks that a slot is free. Fails with [`Error::Full`] if there is none, and with
+    /// [`Error::PeerGone`] once after the consumer has disconnected.
     #[inline]
-    pub fn look(&mut self) -> Result<(), Error> {
+    pub fn poll(&mut self) -> Result<(), Error> {
         let epoch = self.peer.now(Ordering::Relaxed);
         if self.peer.is_gone(epoch) {
             return Err(Error::PeerGone);
@@ -68,10 +68,10 @@ impl<'a> Producer<'a> {
         Ok(())
     }
 
-    /// The place of the next message, or why there is none, as [`look`](Self::look) says.
+    /// Access to the slot of the next message. Fails as [`poll`](Self::poll).
     #[inline]
     pub fn reserve(&mut self) -> Result<Slot<'_, 'a>, Error> {
-        self.look()?;
+        self.poll()?;
         let slot = self.shape.slot(&self.slots, self.head);
         let (length, bytes) = slot.ok_or(Error::TooSmall)?;
         Ok(Slot {
@@ -81,7 +81,7 @@ impl<'a> Producer<'a> {
         })
     }
 
-    /// Sends a copy of `bytes`, if there is room.
+    /// Sends a copy of `bytes`.
     #[inline]
     pub fn send(&mut self, bytes: &[u8]) -> Result<Doorbell, Error> {
         if bytes.len() > self.shape.size() {
@@ -92,10 +92,9 @@ impl<'a> Producer<'a> {
         Ok(slot.send(bytes.len()))
     }
 
-    /// Looks whether the consumer took some. One that says it took what was never sent, or untook,
-    /// is taken for one that took nothing.
+    /// Reads the consumer's index; an index out of bounds is treated as if nothing had been taken.
     fn is_full(&mut self) -> bool {
-        // Acquire: the consumer is done with the slot that is overwritten from here on.
+        // Acquire: the consumer has finished reading the slot that is overwritten next.
         let tail = load(self.theirs.index, Ordering::Acquire);
         let used = self.head.wrapping_sub(tail);
         let full = used >= self.shape.slots.into();
@@ -105,18 +104,19 @@ impl<'a> Producer<'a> {
         full
     }
 
-    /// Asks for a doorbell once there is room; returns whether to wait for it, as there is none
-    /// still and nobody came or went.
-    pub fn ask(&mut self) -> bool {
+    /// Requests a doorbell when a slot becomes free; returns whether to wait for it: the queue is still
+    /// full, and the consumer's epoch is unchanged.
+    pub fn request_doorbell(&mut self) -> bool {
         let tail = self.head.wrapping_sub(self.shape.slots.into());
-        self.own.ask(tail.wrapping_add(1));
-        // Pairs with the consumer's: it sees what is asked, or this sees what it took.
+        self.own.request_doorbell(tail.wrapping_add(1));
+        // Pairs with the barrier of the consumer: either the consumer sees the request, or this end
+        // sees its index.
         fence(Ordering::SeqCst);
         self.is_full() && self.peer.now(Ordering::Relaxed) == self.peer.known
     }
 }
 
-/// The place of a message. Dropped, it stays the next one's.
+/// Slot of the next message. If it is dropped, it remains the next slot.
 #[derive(Debug)]
 pub struct Slot<'p, 'a> {
     producer: &'p mut Producer<'a>,
@@ -125,22 +125,22 @@ pub struct Slot<'p, 'a> {
 }
 
 impl<'a> Slot<'_, 'a> {
-    /// Where its bytes go: as many as the shape says, up to a whole word.
+    /// Words for the bytes of the message: the size of the shape, rounded up to a whole word.
     pub const fn bytes(&self) -> Area<'a> {
         self.bytes
     }
 
-    /// Sends the first `length` bytes.
+    /// Sends the first `length` bytes of the slot.
     #[inline]
     pub fn send(self, length: usize) -> Doorbell {
         let Self { producer, .. } = self;
         let length = length.min(producer.shape.size()) as u64;
         store(self.length, length, Ordering::Relaxed);
         producer.head = producer.head.wrapping_add(1);
-        // Release: the message before the index that shows it.
+        // Release: the message is stored before the index.
         store(producer.own.index, producer.head, Ordering::Release);
-        // The index before the look at whether anybody waits for it.
+        // Orders the store of the index before the load of the peer's wake word.
         fence(Ordering::SeqCst);
-        Doorbell::new(producer.theirs.wants(producer.head))
+        Doorbell::new(producer.theirs.wants_doorbell(producer.head))
     }
 }

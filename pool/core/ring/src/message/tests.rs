@@ -1,4 +1,4 @@
-//! Both ends against a model, with peers that lie, go and come back.
+//! Tests of [`Producer`], [`Consumer`] and [`Supervisor`] against a model, with faulty and restarted peers.
 
 use super::*;
 use proptest::prelude::*;
@@ -49,8 +49,8 @@ impl Memory {
         Consumer::attach(&self.parts(), self.shape).unwrap()
     }
 
-    fn keeper(&self) -> Keeper<'_> {
-        Keeper::attach(&self.parts(), self.shape).unwrap()
+    fn supervisor(&self) -> Supervisor<'_> {
+        Supervisor::attach(&self.parts(), self.shape).unwrap()
     }
 }
 
@@ -99,17 +99,17 @@ fn a_doorbell_rings_once_for_each_wait() {
     let memory = Memory::small();
     let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
     assert_eq!(producer.send(b"unawaited"), Ok(Doorbell::Quiet));
-    assert!(!consumer.ask(), "there is one");
+    assert!(!consumer.request_doorbell(), "there is one");
     assert_eq!(receive(&mut consumer), Ok(b"unawaited".to_vec()));
-    let before = memory.keeper().wake(End::Consumer);
-    assert!(consumer.ask());
-    assert_ne!(memory.keeper().wake(End::Consumer), before);
+    let before = memory.supervisor().wake(End::Consumer);
+    assert!(consumer.request_doorbell());
+    assert_ne!(memory.supervisor().wake(End::Consumer), before);
     assert_eq!(producer.send(b"awaited"), Ok(Doorbell::Ring));
     assert_eq!(producer.send(b"more"), Ok(Doorbell::Quiet));
-    // A second wait for the same message is told from the first.
-    let before = memory.keeper().wake(End::Consumer);
-    assert!(!consumer.ask());
-    assert_ne!(memory.keeper().wake(End::Consumer), before);
+    // A second wait for the same message has another wake word than the first.
+    let before = memory.supervisor().wake(End::Consumer);
+    assert!(!consumer.request_doorbell());
+    assert_ne!(memory.supervisor().wake(End::Consumer), before);
 }
 
 #[test]
@@ -120,10 +120,10 @@ fn a_producer_waits_for_room() {
         assert_eq!(producer.send(&[number]), Ok(Doorbell::Quiet));
     }
     assert_eq!(producer.send(&[9]), Err(Error::Full));
-    assert!(producer.ask());
+    assert!(producer.request_doorbell());
     let mut byte = [0];
     assert_eq!(consumer.receive_into(&mut byte), Ok((1, Doorbell::Ring)));
-    assert!(!producer.ask());
+    assert!(!producer.request_doorbell());
     assert_eq!(consumer.receive_into(&mut byte), Ok((1, Doorbell::Quiet)));
     assert_eq!(producer.send(&[9]), Ok(Doorbell::Quiet));
     assert_eq!(
@@ -156,16 +156,16 @@ fn a_message_looked_at_stays_and_a_slot_let_go_too() {
 #[test]
 fn a_consumer_learns_of_the_end_after_the_last_message_and_once() {
     let memory = Memory::small();
-    let keeper = memory.keeper();
+    let supervisor = memory.supervisor();
     let mut consumer = memory.consumer();
-    assert!(keeper.begin(End::Producer) && !keeper.begin(End::Producer));
+    assert!(supervisor.connect(End::Producer) && !supervisor.connect(End::Producer));
     let _ = memory.producer().send(b"last").unwrap();
-    assert!(keeper.end(End::Producer) && !keeper.end(End::Producer));
-    assert!(!consumer.ask() && !consumer.is_connected());
+    assert!(supervisor.disconnect(End::Producer) && !supervisor.disconnect(End::Producer));
+    assert!(!consumer.request_doorbell() && !consumer.is_connected());
     assert_eq!(receive(&mut consumer), Ok(b"last".to_vec()));
     assert_eq!(receive(&mut consumer), Err(Error::PeerGone));
     assert_eq!(receive(&mut consumer), Err(Error::Empty));
-    assert!(keeper.begin(End::Producer));
+    assert!(supervisor.connect(End::Producer));
     assert_eq!(
         receive(&mut consumer),
         Err(Error::Empty),
@@ -173,43 +173,43 @@ fn a_consumer_learns_of_the_end_after_the_last_message_and_once() {
     );
     let _ = memory.producer().send(b"anew").unwrap();
     assert_eq!(receive(&mut consumer), Ok(b"anew".to_vec()));
-    assert_eq!(keeper.lost(), 0);
+    assert_eq!(supervisor.lost(), 0);
 }
 
 #[test]
 fn what_a_consumer_leaves_is_lost_and_the_rest_is_the_next_ones() {
     let memory = Memory::small();
-    let keeper = memory.keeper();
+    let supervisor = memory.supervisor();
     let mut producer = memory.producer();
     let _ = producer.send(b"early").unwrap();
-    assert!(keeper.begin(End::Consumer));
+    assert!(supervisor.connect(End::Consumer));
     let _ = producer.send(b"second").unwrap();
     let _ = producer.send(b"third").unwrap();
     assert_eq!(receive(&mut memory.consumer()), Ok(b"early".to_vec()));
-    assert!(keeper.end(End::Consumer));
-    assert_eq!(keeper.lost(), 2);
+    assert!(supervisor.disconnect(End::Consumer));
+    assert_eq!(supervisor.lost(), 2);
     assert_eq!(producer.send(b"refused"), Err(Error::PeerGone));
     let _ = producer.send(b"fourth").unwrap();
-    assert!(keeper.begin(End::Consumer));
+    assert!(supervisor.connect(End::Consumer));
     assert_eq!(receive(&mut memory.consumer()), Ok(b"fourth".to_vec()));
-    // One that went and came while nobody looked is told too.
-    assert!(keeper.end(End::Consumer) && keeper.begin(End::Consumer));
+    // A peer that restarted between two polls is reported too.
+    assert!(supervisor.disconnect(End::Consumer) && supervisor.connect(End::Consumer));
     assert_eq!(producer.send(b"refused"), Err(Error::PeerGone));
     assert_eq!(producer.send(b"fifth"), Ok(Doorbell::Quiet));
-    assert_eq!(keeper.lost(), 2);
+    assert_eq!(supervisor.lost(), 2);
 }
 
 #[test]
 fn a_full_channel_whose_ends_both_go_is_counted_once() {
     let memory = Memory::small();
-    let keeper = memory.keeper();
+    let supervisor = memory.supervisor();
     let mut producer = memory.producer();
-    assert!(keeper.begin(End::Producer) && keeper.begin(End::Consumer));
+    assert!(supervisor.connect(End::Producer) && supervisor.connect(End::Consumer));
     while producer.send(b"x").is_ok() {}
-    assert!(keeper.end(End::Producer) && keeper.end(End::Consumer));
-    assert_eq!(keeper.lost(), SLOTS_HERE.into());
-    assert!(keeper.begin(End::Consumer) && keeper.end(End::Consumer));
-    assert_eq!(keeper.lost(), SLOTS_HERE.into());
+    assert!(supervisor.disconnect(End::Producer) && supervisor.disconnect(End::Consumer));
+    assert_eq!(supervisor.lost(), SLOTS_HERE.into());
+    assert!(supervisor.connect(End::Consumer) && supervisor.disconnect(End::Consumer));
+    assert_eq!(supervisor.lost(), SLOTS_HERE.into());
 }
 
 #[derive(Clone, Debug)]
@@ -231,11 +231,11 @@ proptest! {
     #[test]
     fn what_was_sent_comes_once_and_in_order(steps in prop::collection::vec(step(), 1..80)) {
         let memory = Memory::small();
-        let keeper = memory.keeper();
+        let supervisor = memory.supervisor();
         let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
-        keeper.begin(End::Producer);
-        keeper.begin(End::Consumer);
-        // Both ends look, so that each knows of the other.
+        supervisor.connect(End::Producer);
+        supervisor.connect(End::Consumer);
+        // Both ends poll, so that each knows the epoch of the other.
         prop_assert!(producer.reserve().is_ok());
         prop_assert_eq!(receive(&mut consumer), Err(Error::Empty));
         let (mut model, mut lost) = (VecDeque::new(), 0);
@@ -252,16 +252,16 @@ proptest! {
                     prop_assert_eq!(receive(&mut consumer), model.pop_front().ok_or(Error::Empty));
                 }
                 Step::Restart(true) => {
-                    keeper.end(End::Consumer);
-                    keeper.begin(End::Consumer);
+                    supervisor.disconnect(End::Consumer);
+                    supervisor.connect(End::Consumer);
                     lost += model.len() as u64;
                     model.clear();
                     consumer = memory.consumer();
                     prop_assert_eq!(producer.reserve().map(|_| ()), Err(Error::PeerGone));
                 }
                 Step::Restart(false) => {
-                    keeper.end(End::Producer);
-                    keeper.begin(End::Producer);
+                    supervisor.disconnect(End::Producer);
+                    supervisor.connect(End::Producer);
                     producer = memory.producer();
                     while let Some(message) = model.pop_front() {
                         prop_assert_eq!(receive(&mut consumer), Ok(message));
@@ -270,11 +270,11 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(keeper.lost(), lost);
+        prop_assert_eq!(supervisor.lost(), lost);
     }
 
-    /// Each step writes anything anywhere into one part, as its owner could. The other end stays
-    /// within bounds, and once the liar's index makes sense again it goes on.
+    /// Each step writes an arbitrary word into one part, as its owner could. The other end stays within
+    /// bounds, and continues once the index is valid again.
     #[test]
     fn a_lying_peer_is_met_within_bounds(
         lies in prop::collection::vec((any::<bool>(), 0usize..20, prop_oneof![
@@ -287,16 +287,16 @@ proptest! {
             let parts = memory.parts();
             let part = if of_producer { parts.producer } else { parts.consumer };
             part.store(word * WORD, value, Ordering::Relaxed);
-            let _ = (producer.send(b"truth"), producer.ask());
+            let _ = (producer.send(b"truth"), producer.request_doorbell());
             let mut buffer = [0; 64];
             if let Ok((length, _)) = consumer.receive_into(&mut buffer) {
                 prop_assert!(length <= SIZE_HERE as usize);
             }
-            let _ = consumer.ask();
-            let _ = (memory.keeper().begin(End::Consumer), memory.keeper().end(End::Consumer));
+            let _ = consumer.request_doorbell();
+            let _ = (memory.supervisor().connect(End::Consumer), memory.supervisor().disconnect(End::Consumer));
         }
-        prop_assert!(memory.keeper().lost() <= 60 * u64::from(SLOTS_HERE));
-        // An honest incarnation of either end finds its peer usable.
+        prop_assert!(memory.supervisor().lost() <= 60 * u64::from(SLOTS_HERE));
+        // After a restart with a valid index, either end can use the queue.
         let mut producer = memory.producer();
         while receive(&mut consumer) != Err(Error::Empty) {}
         let sent = (0..3).find_map(|_| producer.send(b"honest").ok());
@@ -322,7 +322,7 @@ fn two_threads_hand_over_every_message_sleeping_by_doorbells() {
                     }
                 }) {
                     assert_eq!(error, Error::Full);
-                    if producer.ask() {
+                    if producer.request_doorbell() {
                         std::thread::park();
                     }
                 }
@@ -342,7 +342,7 @@ fn two_threads_hand_over_every_message_sleeping_by_doorbells() {
                 }
                 Err(error) => {
                     assert_eq!(error, Error::Empty);
-                    if consumer.ask() {
+                    if consumer.request_doorbell() {
                         std::thread::park();
                     }
                 }
