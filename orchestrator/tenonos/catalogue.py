@@ -20,7 +20,7 @@ SYSTEMS = ("examples/systems", "tests/systems", "bench/systems")
 """Folders of systems: examples first, as they are listed."""
 
 MOVED = ("apps", "systems")
-"""Former top-level folders, whose contents are in the folders above."""
+"""Former top-level folders; their contents are in the folders above."""
 
 RENAMED_APPS = {
     "caller": "vlib-test",

@@ -1,4 +1,4 @@
-"""The image whose lives are measured: a VM's file made larger, and nothing else."""
+"""Image of the life-cycle benchmark: a VM's file, enlarged but otherwise unchanged."""
 
 from tenonos.bench.lifecycle import _COUNT, _SEGMENT, IMAGE, enlarged
 

@@ -13,8 +13,8 @@ ENTER, NEW, WRITE = (
     "core_log::write",
 )
 
-# Assembly from 0 on, which calls a function at 0x100; that makes a VM at 0x200, in whose midst it
-# says so at 0x300, and enters a guest itself.
+# Assembly from 0 on, which calls a function at 0x100; that creates a VM at 0x200, prints so in its
+# middle at 0x300, and enters a guest itself.
 WORDS = {
     0: NOP,
     4: BL,

@@ -18,7 +18,7 @@ def demo(tmp_path):
 
 
 def changing(**values):
-    """A person who sets these symbols and saves."""
+    """An editor that sets these symbols and saves."""
 
     def menu(kconf):
         for name, value in values.items():

@@ -16,7 +16,7 @@ STATIC = [
     "hostile-gicv2", "hostile-shared", "motor-gicv2", "motor-linux", "motor-shared", "motor-zcu102",
     "selftest-smp", "two-linux", "u-boot",
 ]  # fmt: skip
-"""Systems whose frames are counted, on each emulated board, with VMs of each kind."""
+"""Systems with counted frames, on each emulated board, with VMs of each kind."""
 
 
 class Map:

@@ -3,7 +3,7 @@
 In `bench-regulate` a VM sweeps its working set while the background of another core sweeps more
 memory than the modelled cache holds (`tenonos.bench.cache`). The emulator has no memory latency, so
 the cost of a miss is an assumption. The same is measured with two such cores, and, as in vLibOS's
-Figure 6, with a core whose foreground does the same for a part of its time.
+Figure 6, with a core that runs the same code in its foreground for a part of its time.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _first_sentence(file: Path) -> tuple[int, str] | None:
 
 
 def module_heads(context: Context) -> Iterator[Breach]:
-    """Modules whose documentation does not open with a noun phrase of the field."""
+    """Modules without a noun phrase of the field at the start of their documentation."""
     page = context.root / "docs/glossary.md"
     known = terms(page) if page.exists() else frozenset()
     for library in context.index.libraries:
@@ -157,7 +157,7 @@ def subject_breach(subject: str) -> str | None:
 
 
 def commit_subject(context: Context) -> Iterator[Breach]:
-    """Commits whose subject has another form."""
+    """Commits with a subject of another form."""
     command = ["git", "-C", str(context.root), "log", "--no-merges", "--format=%h %s"]
     done = subprocess.run([*command, f"{SINCE}..HEAD"], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,6 +1,6 @@
 """Module graph of a Rust crate: its modules, their imports of each other, types and inherent impls.
 
-No parser: items and paths are found in source whose comments and literals are blank. Modules in
+No parser: items and paths are found in source with blanked comments and literals. Modules in
 files of their own are nodes; a module written within another one belongs to that one. Tests are
 left out. A re-export (`pub use`) is no import: a path through it leads to what it names.
 """
@@ -56,7 +56,7 @@ class InherentImpl:
 
 
 class Crate:
-    """The modules of the crate whose source lies in a folder."""
+    """The modules of the crate with its source in a folder."""
 
     def __init__(self, top: Path) -> None:
         self.root = Module((), top, "")
@@ -132,7 +132,7 @@ class Crate:
         return at
 
     def imports(self) -> dict[str, set[str]]:
-        """Module -> the other modules of the crate whose items it names."""
+        """Module -> the other modules of the crate from which it names items."""
         found: dict[str, set[str]] = {module.name: set() for module in self.modules}
         for module in self.modules:
             for path in _named(module.text):

@@ -37,7 +37,7 @@ def kconfig_uses(text: str, symbol: str) -> dict[str, int]:
 
 
 def kconfig_mirror(context: Context) -> Iterator[Breach]:
-    """Libraries whose Kconfig and Cargo.toml disagree on what they use."""
+    """Libraries with different dependencies in Kconfig and Cargo.toml."""
     rule = "kconfig-mirror"
     for library in context.index.libraries:
         kconfig = library.path / "Kconfig"

@@ -254,7 +254,7 @@ def isolated(root: Path) -> Iterator[None]:
 
 
 def _typed(symbol: kconfiglib.Symbol) -> Value:
-    """A symbol's value; zero for a number whose dependencies are not met.
+    """A symbol's value; zero for a number with unmet dependencies.
 
     Code that tests a switch also compiles with the switch off, so every name has a value.
     """

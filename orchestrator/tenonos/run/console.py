@@ -42,7 +42,7 @@ class Demultiplexer:
     def __init__(self, speaker: str = RAW, shares: bool = True) -> None:
         self._speaker, self._shares = speaker, shares
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._start = ""  # the beginning of a line whose header is not complete yet
+        self._start = ""  # the beginning of a line with an incomplete header
         self._line: tuple[str, int | None] | None = None
         self._held = ""  # carriage returns that end the line if a newline follows
 
@@ -184,7 +184,7 @@ class LinePrinter:
         self.expire(now)
 
     def expire(self, now: float | None = None) -> None:
-        """Print the lines whose waiting time has expired."""
+        """Print the lines with an expired waiting time."""
         now = time.monotonic() if now is None else now
         for name, since in list(self._waiting.items()):
             if now - since >= self.PATIENCE:

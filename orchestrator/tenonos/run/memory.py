@@ -88,7 +88,7 @@ class RunFolder:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the folders of killed runs, whose process no longer exists."""
+    """Remove the folders of killed runs: those of processes that no longer exist."""
     for folder in parent.glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdecimal() and not Path("/proc", owner).exists() and Path("/proc/self").exists():

@@ -28,7 +28,7 @@ class Printed:
         self._printer.add(chunk)
 
     def tick(self, session: Session) -> None:
-        """Print the lines whose waiting time has expired."""
+        """Print the lines with an expired waiting time."""
         self._printer.expire()
 
     def close(self, session: Session) -> None:

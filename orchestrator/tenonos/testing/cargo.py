@@ -107,7 +107,7 @@ def _crates(names: Iterable[str] | None = None) -> list[tuple[str, Path]]:
 
 
 def modelled() -> list[str]:
-    """The packages whose lock-free code loom runs in every order the memory model allows."""
+    """The packages with lock-free code that loom runs in every order of the memory model."""
     return [
         name
         for name, (_, values) in _manifests().items()

@@ -53,7 +53,7 @@ class Lanes:
         process = start(os.environ | {paths.LANE: lane})
         self._running.add(process)
         try:
-            if self._over:  # Too late for who ended the others.
+            if self._over:  # It started after the others were killed.
                 process.kill()
             return read(process)
         except BaseException:

@@ -1,4 +1,4 @@
-"""A test program whose output is read line by line, and that cannot hang for ever."""
+"""Test program in a child process, with output by lines and a time limit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Process:
             self._stop()
 
     def kill(self) -> None:
-        """End it, and what it started; who reads its lines comes to their end."""
+        """Kill it and its children; a reader of its lines gets their end."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._child.pid, signal.SIGKILL)
 

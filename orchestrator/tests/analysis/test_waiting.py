@@ -11,7 +11,7 @@ from tenonos.errors import WorkError
 
 
 def program(handler, *, sites):
-    """A program whose `handler` begins so, with waits at `sites`."""
+    """A program with this start of its `handler`, and with waits at `sites`."""
     return Program(
         {
             "handler": [*handler, RET],

@@ -176,7 +176,7 @@ def test_neither_kind_of_set_is_rare(judge, sets):
 
 
 def best(judge, asked, cores):
-    """The configuration of a feasible set, whose cost the second solver confirms."""
+    """The configuration of a feasible set, with a cost that the second solver confirms."""
     problem = judge.problem(asked.kind, asked.named, cores)
     footprint = Item(kind="utility", value="footprint", rule="test")
     plan = Plan(objective="", planner="", items=[*judge.items(asked.named), footprint])

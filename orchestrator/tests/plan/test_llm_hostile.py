@@ -165,7 +165,7 @@ def test_a_reply_that_is_malformed_is_one_clear_complaint(pool, text, complaint)
 
 
 def raw(*chunks, length=None):
-    """An answer of 200 whose body is sent as it is."""
+    """An answer of 200 with an unchanged body."""
 
     def step(handler):
         handler.send_response(200)

@@ -25,7 +25,7 @@ class Mux:
 
     def __init__(self):
         self.out = ""
-        self.at = None  # the source whose line is open on the wire
+        self.at = None  # the source of the unfinished line on the wire
         self.broken = {}  # source -> its line was broken off
         self.clock = 0
 

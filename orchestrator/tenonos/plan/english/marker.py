@@ -221,7 +221,7 @@ class Marker:
         if before == "each" or (before in g.INDEFINITE and self._is_attribute(last)):
             near = near if near in ("jitter", "deadline") and before != "each" else "period"
         if before.startswith("last") and g.PERIOD.search(self._word(first - 2)):
-            return "period"  # "whose cycle lasts 800 us"
+            return "period"  # "its cycle lasts 800 us"
         if near == "period" and (self._word(last) in g.DISTRIBUTING or self._part_of_each(last)):
             return "wcet"  # "100 us per cycle", "100 us of each period"
         if near:

@@ -183,7 +183,7 @@ class Meaning:
             senses = [*self._task(words, chunk), *senses]  # "a 10 Hz supervisor"
         for index in (i for i in chunk.words if i not in covered):
             extra = [h for h in self._search(words, [index], CERTAIN) if not is_part(h.entry)]
-            if words[index].word.endswith("'s"):  # "the button's handler": whose it is
+            if words[index].word.endswith("'s"):  # "the button's handler": an owner
                 extra = [h for h in extra if h.entry.name.startswith(GUEST)]
             inside = covered[0] < index < covered[-1]
             if extra:
@@ -323,7 +323,7 @@ class Meaning:
                 if words[rest[size - 1]].word.endswith("'s") and not hit.entry.name.startswith(
                     GUEST
                 ):
-                    continue  # "the button's handler": whose it is
+                    continue  # "the button's handler": an owner
                 if len(hit.covered) == size:
                     return size, hit
         return 1, None

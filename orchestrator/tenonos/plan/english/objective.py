@@ -222,7 +222,7 @@ class Reader(Notebook):
             self._demands.append((sense, apart or self.subjects.nearest_tenon(position)))
 
     def _gives_reason(self, sense: Sense, unit: Unit) -> bool:
-        """Whether words are the reason of a prohibition: `no shell, since nobody ...`."""
+        """Whether words are the reason of a prohibition: `no shell, since it is not ...`."""
         forbidden = {item.value for item in self.items if item.kind == "forbid"}
         return unit.connector in g.REASONS and bool(sense.hit) and sense.entry.name in forbidden
 

@@ -2,7 +2,7 @@
 
 Three rankings of the entries are fused by reciprocal rank: BM25 over stemmed words,
 TF-IDF over character n-grams of the whole text, and the *evidence*, the share of the
-phrase's weight that an entry covers. Only entries whose evidence passes a threshold
+phrase's weight that an entry covers. Only entries with evidence above a threshold
 count: a rank alone always has a first place, even for nonsense.
 
 A word that occurs nowhere in the pool is compared by character n-grams with those that
