@@ -8,7 +8,7 @@
 //! el2 START END           Mortise's code, or other code that is to be counted
 //! guest START END         RAM of a VM with periodic tasks
 //! status ADDRESS          a VM's status page, in the order of the VMs
-//! word ADDRESS            a word whose value each sample tells
+//! word ADDRESS            a word; each sample has its value
 //! task ADDRESS SIZE       a task's journal, in the order of the tasks
 //! path START END          a path to measure; from START 0: since the core came to Mortise; to END 0:
 //!                         until the emulator ends
@@ -48,7 +48,7 @@ pub struct Plan {
     pub guest: Vec<Range<u64>>,
     /// The status pages.
     pub status: Vec<u64>,
-    /// Words whose values each sample record contains.
+    /// Words; each sample record contains their values.
     pub words: Vec<u64>,
     /// The tasks' journals: address and size.
     pub tasks: Vec<(u64, u64)>,

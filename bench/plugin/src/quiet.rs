@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Host time after which a core no longer waits for the main loop to sleep.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The `stat` file of the main loop's thread, whose number is the process's.
+/// The `stat` file of the main loop's thread, which has the number of the process.
 #[derive(Debug)]
 pub struct MainLoop(Option<File>);
 

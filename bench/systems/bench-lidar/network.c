@@ -1,4 +1,4 @@
-/* A layer of a neural network whose weights exceed the cache, evaluated in a loop: during its first
+/* A layer of a neural network with weights that exceed the cache, evaluated in a loop: during its first
  * call, which never ends, or with the argument `background` from the start. Two hint instructions mark
  * the start for the plugin. */
 

@@ -17,7 +17,7 @@ pub fn run() {
     semaphores();
 }
 
-/// Spawns thread `number`. A benchmark whose thread is refused has no samples.
+/// Spawns thread `number`. A benchmark has no samples if its thread is refused.
 pub fn spawn(number: usize, difference: i8, body: fn()) -> Option<Handle> {
     let storage = PEERS.get(number)?;
     storage

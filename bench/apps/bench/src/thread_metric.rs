@@ -165,7 +165,7 @@ const TIMER: Clock<El1> = match Frequency::from_hertz(1) {
 
 /// An interrupt that a thread raises.
 ///
-/// The source is the virtual timer, whose handler is replaced, so that the kernel has no timers from
+/// The source is the virtual timer. Its handler is replaced, so that the kernel has no timers from
 /// here on. A compare value in the past raises the interrupt, in a VM without an exit; the maximum
 /// value clears it.
 #[inline(always)]

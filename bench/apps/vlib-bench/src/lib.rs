@@ -158,7 +158,7 @@ fn budget(channel: &mut Channel) -> Result<(), Error> {
 
 static URGENT: Storage<4096> = Storage::new();
 
-/// One call whose caller is repeatedly preempted by a thread of higher priority.
+/// One call during which a thread of higher priority repeatedly preempts the caller.
 fn descheduled(channel: &mut Channel) -> Result<(), Error> {
     ask(channel, LOOK);
     let memory: Area<'static> = channel.memory();
