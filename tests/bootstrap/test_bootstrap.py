@@ -53,7 +53,7 @@ def debian12_with_rustup(machines):
 
 @pytest.fixture(scope="module")
 def debian13(machines):
-    """A desktop system with an ordinary user who may use sudo."""
+    """A desktop system with an ordinary user that sudo permits everything."""
     machine = machines(13)
     machine.run("apt-get -q update && apt-get -q install -y --no-install-recommends sudo")
     machine.run("useradd --create-home someone")

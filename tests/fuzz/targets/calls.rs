@@ -20,7 +20,7 @@ struct Vm {
 }
 
 impl Vm {
-    /// Action of a core whose vCPU may not execute.
+    /// Action of a core with a vCPU that may not execute.
     fn rest(&mut self, vcpu: usize) {
         match self.power.next_action(vcpu) {
             NextAction::Wait => {}

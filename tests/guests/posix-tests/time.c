@@ -123,7 +123,7 @@ static void *sleeps_long(void *argument)
 	return NULL;
 }
 
-/* A step of CLOCK_REALTIME ends exactly the sleeps whose times it passes. */
+/* A step of CLOCK_REALTIME ends exactly the sleeps with a wake-up time that it passes. */
 static void stepped(void)
 {
 	struct timespec before, far, wanted;

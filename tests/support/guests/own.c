@@ -1,5 +1,5 @@
 /* A guest that uses the debug and timer registers of its dedicated core: a breakpoint in its own kernel,
- * and the physical timer, whose interrupt is pending before it unmasks it.
+ * and the physical timer, with an interrupt that is pending before it is unmasked.
  */
 #include <stdint.h>
 

@@ -28,7 +28,7 @@ OF_KERNELS = {"sched", "irq", "timer", "thread-metric"}
 """Operations with equal cost on the bare machine and in a VM."""
 
 FLAT = ("yield", "start", "cancel", "expire")
-"""Operations whose cost must not depend on the number of threads or timers."""
+"""Operations with a cost that must not depend on the number of threads or timers."""
 
 
 COUNTS = ("threads", "pending")

@@ -14,7 +14,7 @@ QEMU = "qemu-system-aarch64"
 
 @pytest.fixture
 def late(tmp_path, monkeypatch):
-    """An emulator whose core thread accounts late for the instructions before a WFI."""
+    """An emulator that accounts late for the instructions of a core before a WFI."""
     if not sys.platform.startswith("linux"):
         pytest.skip("a library is put before the emulator's with Linux's loader")
     library = tmp_path / "late.so"

@@ -60,7 +60,7 @@ def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
     assert sum("enabling device (0000 -> 0002)" in line for line in said) == 2
     assert any("1 packets received" in line for line in said), said[-12:]
     assert not [line for line in said if line.startswith("/proc/device-tree/")]
-    # The neighbour, whose code was a target of the card's writes.
+    # The neighbour: its code was a target of the card's writes.
     assert "fault" not in outcome.vm("motor") and outcome.vm("motor")["state"] == "running"
     assert outcome.task["completed"] == outcome.task["released"] > 100
     assert outcome.vm("linux")["restarts"] == 1

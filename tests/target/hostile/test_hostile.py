@@ -206,7 +206,7 @@ def assert_nothing_forged(session):
 
 @pytest.fixture(scope="module")
 def without_linux(tmp_path_factory):
-    """A system without its Linux, whose deterministic boot takes long."""
+    """A system without its Linux, which takes long to boot deterministically."""
 
     def reduce(name, old="", new=""):
         text = (ROOT / "tests/systems" / name / "system.toml").read_text()

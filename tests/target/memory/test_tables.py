@@ -1,6 +1,6 @@
 """The translation tables of a running machine: memory that Mortise and guests can access.
 
-The registers of each core give the active tables, whose contents are read from memory. Page
+The registers of each core give the active tables, and memory their contents. Page
 colours, without 1:1 mappings, are in `test_colouring`.
 """
 
@@ -178,7 +178,7 @@ def joined(found):
 
 
 def extent(built, name):
-    """Address and size of Mortise's variable whose symbol contains this text."""
+    """Address and size of Mortise's variable with this text in its symbol."""
     with built.elves[symbols.MORTISE].open("rb") as file:
         found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
         (place,) = ((it["st_value"], it["st_size"]) for it in found if name in it.name)

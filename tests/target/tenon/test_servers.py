@@ -31,7 +31,7 @@ RELEASE = 450
 
 BOUND = 20 * US
 """Maximum deviation of a dispatch from the simulator's. Switches are charged to threads and add up
-in the background, whose slices are consecutive: hence `COMPARED`."""
+in the background, with its consecutive slices: hence `COMPARED`."""
 
 COMPARED = 240 * MS
 

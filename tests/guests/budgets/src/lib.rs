@@ -1,4 +1,4 @@
-//! Threads with servers: test cases, then an overload whose dispatches the test compares.
+//! Threads with servers: test cases, then an overload with dispatches that the test compares.
 //!
 //! The overload starts when the counter is at 100 ms. Each thread prints its budget, period and demand;
 //! two more threads demand all remaining time.

@@ -1,4 +1,4 @@
-//! Attacks, their expected outcomes, and trials.
+//! Attacks of a hostile guest, their expected outcomes, and trials.
 
 use crate::machine::{self, Registers};
 use crate::random::Random;

@@ -182,7 +182,7 @@ fn tables_outside(trial: &mut Trial) {
     trial.execute(&[TTBR0.write(0), FLUSH, DSB, ISB, RET], &[root]);
 }
 
-/// Moves the vectors to the upper range, whose tables are unchanged. A core that cannot fetch its vectors
+/// Moves the vectors to the upper range, with unchanged tables. A core that cannot fetch its vectors
 /// executes nothing, and the emulator's clock, which counts instructions, would stop.
 pub fn vectors_above(trial: &mut Trial) {
     const VBAR: System = System(3, 0, 12, 0, 0);

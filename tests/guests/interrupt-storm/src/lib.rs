@@ -13,7 +13,7 @@ use tenon::irq::{self, Trigger};
 use tenon::log::{error, info};
 use tenon::time::{self, Duration};
 
-/// The SGI whose handler sends the others. SGI 0 is reserved for the hypervisor.
+/// The SGI with the handler that sends the others. SGI 0 is reserved for the hypervisor.
 const FIRST: u32 = 1;
 /// Number of SGIs per core.
 const SGIS: u32 = 16;

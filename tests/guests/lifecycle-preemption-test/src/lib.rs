@@ -1,4 +1,4 @@
-//! Test of life-cycle calls whose caller is paused during the call.
+//! Test of life-cycle calls that are interrupted by a pause of their caller.
 //!
 //! Two managers follow a common clock. In each period the *subject* makes the next call of its list. The
 //! *supervisor*, which has authority over the subject, pauses it shortly after the start of the period

@@ -1,4 +1,4 @@
-//! Cases of correct use.
+//! Test cases: correct use of the life-cycle hypercalls.
 
 use crate::guests;
 use tenon::time::{self, Duration};

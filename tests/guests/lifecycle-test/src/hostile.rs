@@ -1,4 +1,4 @@
-//! Cases of incorrect and hostile use.
+//! Test cases: incorrect and hostile use of the life-cycle hypercalls.
 
 use crate::{cases::blueprint, guests};
 use hw_arch::firmware::hypercall4;

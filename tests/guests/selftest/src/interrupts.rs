@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
     ("an interrupt waits for its handler", kept),
 ];
 
-/// The interrupt of the GPIO block, whose inputs are constant.
+/// The interrupt of the GPIO block. Its inputs are constant.
 const DEVICE: u32 = 39;
 
 static TRAIL: Trail = Trail::new();

@@ -37,7 +37,7 @@ fn moments(round: u32) -> (Instant, Instant) {
     (now + AHEAD, now + Duration::from_nanos(spread % 40_000))
 }
 
-/// Time by which a due handler has run even on a busy host, whose emulator may show a thread a time
+/// Time by which a due handler has run even on a busy host: there the emulator may show a thread a time
 /// before it raises the timer's interrupt.
 fn late() -> Instant {
     Instant::now() + Duration::from_secs(1)

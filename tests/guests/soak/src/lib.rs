@@ -88,7 +88,7 @@ impl Seen {
         }
     }
 
-    /// Checks release `number`, whose thread woke up at `now`.
+    /// Checks release `number` of a thread that woke up at `now`.
     fn judge(&mut self, number: u64, release: Instant, now: Instant, expiries: u64) {
         self.early += u64::from(now < release);
         self.lost += (number + 1).abs_diff(expiries);
