@@ -1,43 +1,11 @@
 //! All timer queues by their common interface, against one model: each timer expires at its
 //! deadline.
 
-extern crate std;
-
-use crate::{
-    DeadlineTable, RadixHeap, SortedTimerList, Step, Timed, TimerQueue, TimerState, TimingWheel,
-};
-use core_list::{Link, Linked};
+use crate::test_timer::timers;
+use crate::{DeadlineTable, RadixHeap, SortedTimerList, Step, TimerQueue, TimingWheel};
 use proptest::prelude::*;
-use std::vec::Vec;
 
 const TIMERS: usize = 6;
-
-struct Timer<'a> {
-    number: usize,
-    link: Link<&'a Timer<'a>>,
-    state: TimerState<&'a Timer<'a>>,
-}
-
-impl<'a> Linked for &'a Timer<'a> {
-    fn link(&self) -> &Link<Self> {
-        &self.link
-    }
-}
-
-impl<'a> Timed for &'a Timer<'a> {
-    fn state(&self) -> &TimerState<Self> {
-        &self.state
-    }
-}
-
-fn timers<'a>() -> Vec<Timer<'a>> {
-    let timer = |number| Timer {
-        number,
-        link: Link::new(),
-        state: TimerState::new(),
-    };
-    (0..TIMERS).map(timer).collect()
-}
 
 /// An event: the time since the last one, the timer, and its span or none to cancel it.
 type Event = (u64, usize, Option<u64>);
@@ -94,7 +62,7 @@ proptest! {
         events in prop::collection::vec((0..8u64, 0..TIMERS, prop::option::weighted(0.8, 1..60u64)), 0..50),
     ) {
         let (heap, list, wheel) = (RadixHeap::new(), SortedTimerList::new(), TimingWheel::new());
-        let (of_heap, of_list, of_wheel) = (timers(), timers(), timers());
+        let (of_heap, of_list, of_wheel) = (timers(TIMERS), timers(TIMERS), timers(TIMERS));
         check(&heap, &events, |number| &of_heap[number], |timer| timer.number)?;
         check(&list, &events, |number| &of_list[number], |timer| timer.number)?;
         check(&wheel, &events, |number| &of_wheel[number], |timer| timer.number)?;

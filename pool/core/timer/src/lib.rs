@@ -44,6 +44,8 @@ mod wheel;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod test_timer;
+#[cfg(test)]
 mod tests;
 
 pub use deadline_table::DeadlineTable;

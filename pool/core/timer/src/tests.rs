@@ -2,38 +2,10 @@
 
 extern crate std;
 
-use crate::{RadixHeap, Step, Timed, TimerState};
-use core_list::{Link, Linked};
+use crate::test_timer::{Timer, span, timers};
+use crate::{RadixHeap, Step};
 use proptest::prelude::*;
 use std::vec::Vec;
-
-struct Timer<'a> {
-    number: usize,
-    link: Link<&'a Timer<'a>>,
-    state: TimerState<&'a Timer<'a>>,
-}
-
-impl Timer<'_> {
-    fn new(number: usize) -> Self {
-        Self {
-            number,
-            link: Link::new(),
-            state: TimerState::new(),
-        }
-    }
-}
-
-impl<'a> Linked for &'a Timer<'a> {
-    fn link(&self) -> &Link<Self> {
-        &self.link
-    }
-}
-
-impl<'a> Timed for &'a Timer<'a> {
-    fn state(&self) -> &TimerState<Self> {
-        &self.state
-    }
-}
 
 /// All due timers in order of expiry, as an interrupt handler expires them.
 fn expire<'a>(queue: &RadixHeap<&'a Timer<'a>>, now: u64) -> Vec<usize> {
@@ -55,6 +27,18 @@ fn expire<'a>(queue: &RadixHeap<&'a Timer<'a>>, now: u64) -> Vec<usize> {
     }
 }
 
+/// Number of steps that move timers until all have expired.
+fn moves<'a>(queue: &RadixHeap<&'a Timer<'a>>) -> usize {
+    let mut moves = 0;
+    loop {
+        match queue.expire(u64::MAX) {
+            Step::Moved => moves += 1,
+            Step::Expired(_) => {}
+            Step::Idle => return moves,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Operation {
     Start(usize, u64),
@@ -64,20 +48,15 @@ enum Operation {
     Step,
 }
 
-/// Times of every magnitude: a uniform distribution would never reach a low level.
-fn span() -> impl Strategy<Value = u64> {
-    (0..40u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
-}
-
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        4 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
+        4 => (0..12usize, span(40)).prop_map(|(i, span)| Operation::Start(i, span)),
         // On a grid, so that many have equal deadlines.
         4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Start(i, slot * 0x150)),
         // As periodic timers with a common period.
         4 => (0..12usize, 0..4u64).prop_map(|(i, slot)| Operation::Restart(i, slot * 0x150)),
         1 => (0..12usize).prop_map(Operation::Cancel),
-        2 => span().prop_map(Operation::Advance),
+        2 => span(40).prop_map(Operation::Advance),
         1 => Just(Operation::Step),
     ]
 }
@@ -85,7 +64,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 proptest! {
     #[test]
     fn expires_like_the_model(operations in prop::collection::vec(operation(), 0..200)) {
-        let timers: Vec<Timer> = (0..12).map(Timer::new).collect();
+        let timers = timers(12);
         let queue = RadixHeap::new();
         let mut model: Vec<(u64, usize)> = Vec::new();
         // Timers started between two steps: their order among equals is undefined.
@@ -174,7 +153,7 @@ proptest! {
 
     #[test]
     fn is_set_for_the_very_deadline(deadlines in prop::collection::vec(any::<u64>(), 1..40)) {
-        let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
+        let timers = timers(deadlines.len());
         let queue = RadixHeap::new();
         for (timer, &deadline) in timers.iter().zip(&deadlines) {
             queue.start(timer, deadline);
@@ -190,41 +169,25 @@ proptest! {
     }
 
     #[test]
-    fn a_timer_moves_once_per_level_at_most(deadlines in prop::collection::vec(span(), 1..200)) {
-        let timers: Vec<Timer> = (0..deadlines.len()).map(Timer::new).collect();
+    fn a_timer_moves_once_per_level_at_most(deadlines in prop::collection::vec(span(40), 1..200)) {
+        let timers = timers(deadlines.len());
         let queue = RadixHeap::new();
         for (timer, &deadline) in timers.iter().zip(&deadlines) {
             queue.start(timer, deadline);
         }
-        let mut moves = 0;
-        loop {
-            match queue.expire(u64::MAX) {
-                Step::Moved => moves += 1,
-                Step::Expired(_) => {}
-                Step::Idle => break,
-            }
-        }
-        prop_assert!(moves <= deadlines.len() * 16);
+        prop_assert!(moves(&queue) <= deadlines.len() * 16);
     }
 
     /// Any number of timers with one deadline move in one step.
     #[test]
     fn peers_are_moved_together(deadline in 0x1000..0x1_0000u64, peers in 1..50usize) {
-        let timers: Vec<Timer> = (0..=peers).map(Timer::new).collect();
+        let timers = timers(peers + 1);
         let queue = RadixHeap::new();
         queue.start(&timers[0], 0x1000);
         timers[1..].iter().for_each(|timer| {
             queue.start(timer, deadline);
         });
-        let mut moves = 0;
-        loop {
-            match queue.expire(u64::MAX) {
-                Step::Moved => moves += 1,
-                Step::Expired(_) => {}
-                Step::Idle => break,
-            }
-        }
-        prop_assert!(moves <= 4);
+        prop_assert!(moves(&queue) <= 4);
     }
 }
 
@@ -248,7 +211,7 @@ fn a_lonely_timer_expires_without_being_moved() {
 
 #[test]
 fn a_timer_can_be_cancelled_while_its_slot_is_dealt_out() {
-    let timers: Vec<Timer> = (0..3).map(Timer::new).collect();
+    let timers = timers(3);
     let queue = RadixHeap::new();
     for (timer, deadline) in timers.iter().zip([0x1_0000, 0x1_0001, 0x1_0002]) {
         queue.start(timer, deadline);
@@ -266,7 +229,7 @@ proptest! {
     fn a_sorted_list_agrees_with_the_model(
         steps in prop::collection::vec((0..6usize, 0..3u8, 0..40u64), 1..60),
     ) {
-        let timers: Vec<Timer> = (0..6).map(Timer::new).collect();
+        let timers = timers(6);
         let queue = crate::SortedTimerList::new();
         let mut model: Vec<(u64, usize)> = Vec::new();
         let mut now = 0;

@@ -2,37 +2,10 @@
 
 extern crate std;
 
-use crate::{Step, Timed, TimerState, TimingWheel};
-use core_list::{Link, Linked};
+use crate::test_timer::{Timer, span, timers};
+use crate::{Step, TimingWheel};
 use proptest::prelude::*;
 use std::vec::Vec;
-
-struct Timer<'a> {
-    number: usize,
-    link: Link<&'a Timer<'a>>,
-    state: TimerState<&'a Timer<'a>>,
-}
-
-impl<'a> Linked for &'a Timer<'a> {
-    fn link(&self) -> &Link<Self> {
-        &self.link
-    }
-}
-
-impl<'a> Timed for &'a Timer<'a> {
-    fn state(&self) -> &TimerState<Self> {
-        &self.state
-    }
-}
-
-fn timers<'a>(count: usize) -> Vec<Timer<'a>> {
-    let timer = |number| Timer {
-        number,
-        link: Link::new(),
-        state: TimerState::new(),
-    };
-    (0..count).map(timer).collect()
-}
 
 /// The timers that expire up to a tick, each with its tick of expiry, and the number of steps that
 /// moved a timer.
@@ -56,17 +29,12 @@ enum Operation {
     Step,
 }
 
-/// Times of every magnitude that the wheel passes in reasonable time.
-fn span() -> impl Strategy<Value = u64> {
-    (0..13u32, any::<u64>()).prop_map(|(bits, value)| value & ((1 << bits) - 1))
-}
-
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        6 => (0..12usize, span()).prop_map(|(i, span)| Operation::Start(i, span)),
+        6 => (0..12usize, span(13)).prop_map(|(i, span)| Operation::Start(i, span)),
         1 => (0..12usize, any::<u64>()).prop_map(|(i, span)| Operation::Start(i, span)),
         2 => (0..12usize).prop_map(Operation::Cancel),
-        2 => span().prop_map(Operation::Advance),
+        2 => span(13).prop_map(Operation::Advance),
         2 => Just(Operation::Step),
     ]
 }
