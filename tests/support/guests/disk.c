@@ -1,31 +1,22 @@
 /* Hostile virtio block driver. It makes invalid requests and checks after each that its disk still
  * works, first on one vCPU and then with concurrent modifications by the other one. */
-#include <stdint.h>
+#include "guest.h"
 
-#define UART ((volatile uint32_t *)0x09000000)
 #define DISK 0x0b000000
 #define CPU_ON 0xc4000003
 #define CPU_OFF 0x84000002
-#define SYSTEM_OFF 0x84000008
 
 enum { NEXT = 1, WRITE = 2, INDIRECT = 4 };
 enum { READ, STORE, NEEDS_RESET = 64, READY = 15 };
 
-/* Entry points: of the first vCPU, with a zeroed stack, and of the second one. */
-__asm__(".section .text.entry, \"ax\"\n"
-	".global entry\n"
-	"entry:\n"
-	"	adrp x1, stack_top\n"
-	"	add sp, x1, :lo12:stack_top\n"
-	"	b run\n"
+/* Entry point of the second vCPU, with its own stack. */
+__asm__(".section .text.second, \"ax\"\n"
 	"second:\n"
 	"	adrp x1, second_top\n"
 	"	add sp, x1, :lo12:second_top\n"
 	"	b scribble\n"
 	".section .bss.stack, \"aw\", @nobits\n"
 	".balign 16\n"
-	".skip 4096\n"
-	"stack_top:\n"
 	".skip 4096\n"
 	"second_top:\n"
 	".text\n");
@@ -61,12 +52,6 @@ struct header {
 #define ROUND (64 << 10)
 
 static volatile uint32_t go, stop, stopped;
-
-static void say(const char *text)
-{
-	while (*text)
-		*UART = (unsigned char)*text++;
-}
 
 static void count(uint64_t number)
 {

@@ -1,33 +1,12 @@
 /* A foreign guest that prints data at its link address and turns off. Its code and data are in one
  * region of memory, a constant in another.
  */
-#include <stdint.h>
+#include "guest.h"
 
-#define UART ((volatile uint32_t *)0x09000000)
-#define SYSTEM_OFF 0x84000008
-
-/* Entry point with the device tree in x0, a zeroed stack, and the MMU off. */
-__asm__(".section .text.entry, \"ax\"\n"
-	".global entry\n"
-	"entry:\n"
-	"	adrp x1, stack_top\n"
-	"	add sp, x1, :lo12:stack_top\n"
-	"	b run\n"
-	".section .bss.stack, \"aw\", @nobits\n"
-	".balign 16\n"
-	".skip 4096\n"
-	"stack_top:\n"
-	".text\n");
 
 __attribute__((section(".far"))) volatile const uint32_t far_word = 0x7e57ab1e;
 static volatile uint32_t near_word = 0x600dda7a;
 static volatile uint32_t zeros[1024];
-
-static void say(const char *text)
-{
-	while (*text)
-		*UART = (unsigned char)*text++;
-}
 
 static void verdict(const char *what, int good)
 {

@@ -1,10 +1,8 @@
 /* A guest that uses the debug and timer registers of its dedicated core: a breakpoint in its own kernel,
  * and the physical timer, with an interrupt that is pending before it is unmasked.
  */
-#include <stdint.h>
+#include "guest.h"
 
-#define UART ((volatile uint32_t *)0x09000000)
-#define SYSTEM_OFF 0x84000008
 #define PENDING (*(volatile uint32_t *)0x080b0200)
 #define ENABLE (*(volatile uint32_t *)0x080b0100)
 #define GROUP (*(volatile uint32_t *)0x080b0080)
@@ -16,15 +14,8 @@
 #define write(name, value) \
 	__asm__ volatile("msr " name ", %0\n\tisb" : : "r"((uint64_t)(value)) : "memory")
 
-/* Entry point with a zeroed stack, the MMU off and vectors: a synchronous exception is recorded, and
- * its breakpoint removed.
- */
-__asm__(".section .text.entry, \"ax\"\n"
-	".global entry\n"
-	"entry:\n"
-	"	adrp x1, stack_top\n"
-	"	add sp, x1, :lo12:stack_top\n"
-	"	b run\n"
+/* Vectors: a synchronous exception is recorded, and its breakpoint removed. */
+__asm__(".section .text.vectors, \"ax\"\n"
 	".balign 2048\n"
 	".global vectors\n"
 	"vectors:\n"
@@ -37,20 +28,10 @@ __asm__(".section .text.entry, \"ax\"\n"
 	"	isb\n"
 	"	ldp x0, x1, [sp], #16\n"
 	"	eret\n"
-	".section .bss.stack, \"aw\", @nobits\n"
-	".balign 16\n"
-	".skip 4096\n"
-	"stack_top:\n"
 	".text\n");
 
 extern char vectors[];
 uint64_t syndrome;
-
-static void say(const char *text)
-{
-	while (*text)
-		*UART = (unsigned char)*text++;
-}
 
 static void verdict(const char *what, int good)
 {

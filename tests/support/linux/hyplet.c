@@ -11,9 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tenon/hyplet.h>
-
-#include "check.h"
+#include "hyplet-test.h"
 
 enum { CPU = 3, RELEASES = 2000, PERIOD = 50000, STACK = 16384 };
 
@@ -75,20 +73,6 @@ HYP_CODE static long forever(long unused)
 {
     for (;;)
         hyp_progress();
-    return unused;
-}
-
-// The same, but it yields every few microseconds: with instruction counting the emulator runs one CPU at
-// a time, without a yield until the next timer, which may be seconds away.
-HYP_CODE static long spins(long unused)
-{
-    unsigned int i;
-
-    for (i = 0;; i++) {
-        hyp_progress();
-        if (i % 1024 == 0)
-            __asm__ volatile("yield");
-    }
     return unused;
 }
 
@@ -190,16 +174,6 @@ static void assigns(void)
 
 // ---- what runs -----------------------------------------------------------------------------
 
-static struct tenon_hyplet_end ended(hyplet_function *function)
-{
-    struct tenon_hyplet_end end;
-
-    CHECK(!hyp_assign_offlet(CPU, function));
-    CHECK(!hyp_wait(function, &end));
-    CHECK(!hyp_unassign_offlet(function));
-    return end;
-}
-
 static int is_in(uint64_t pc, hyplet_function *function)
 {
     return pc >= (uintptr_t)function && pc < (uintptr_t)function + 512;
@@ -207,12 +181,12 @@ static int is_in(uint64_t pc, hyplet_function *function)
 
 static void returns(void)
 {
-    struct tenon_hyplet_end end = ended(count);
+    struct tenon_hyplet_end end = run_to_end(CPU, count);
 
     CHECK(end.state == TENON_HYPLET_RETURNED && end.value == 1000 && end.steps == 1);
     CHECK(shared.value == 42);
     CHECK(print_hyp() == 1 && !print_hyp());
-    end = ended(count);
+    end = run_to_end(CPU, count);
     CHECK(end.state == TENON_HYPLET_RETURNED && shared.value == 83 && print_hyp() == 1);
 }
 
@@ -220,7 +194,7 @@ static void keeps_time(void)
 {
     struct tenon_hyplet_end end;
 
-    end = ended(timer);
+    end = run_to_end(CPU, timer);
     CHECK(end.state == TENON_HYPLET_RETURNED);
     CHECK(end.progress == shared.done && !shared.early);
     printf("HYPLET timer has had %llu releases\n", (unsigned long long)shared.done);
@@ -231,22 +205,22 @@ static void faults(void)
     struct tenon_hyplet_end end;
 
     shared.forbidden = secret;
-    end = ended(outside);
+    end = run_to_end(CPU, outside);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)secret);
     CHECK(is_in(end.pc, outside) && end.syndrome >> 26 == 0x24);
     shared.forbidden = (const uint64_t *)0xffff800000000000;  // the kernel's
-    end = ended(outside);
+    end = run_to_end(CPU, outside);
     CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, outside));
     shared.code = (hyplet_function *)&shared;
-    end = ended(into_data);
+    end = run_to_end(CPU, into_data);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.pc == (uintptr_t)&shared);
     CHECK(end.syndrome >> 26 == 0x20);
     shared.code = count;
-    end = ended(into_code);
+    end = run_to_end(CPU, into_code);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)count);
-    end = ended(asks_linux);
+    end = run_to_end(CPU, asks_linux);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.syndrome >> 26 == 0x15);
-    end = ended(asks_for_vectors);  // undefined, or kept from EL0
+    end = run_to_end(CPU, asks_for_vectors);  // undefined, or kept from EL0
     CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, asks_for_vectors));
     CHECK(!(end.syndrome >> 26) || end.syndrome >> 26 == 0x19);
     puts("HYPLET faults are told");
@@ -303,7 +277,7 @@ static void stays_frozen_to_others(void)
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child && !status);
-    CHECK(ended(count).state == TENON_HYPLET_RETURNED);
+    CHECK(run_to_end(CPU, count).state == TENON_HYPLET_RETURNED);
     print_hyp();
 }
 
@@ -314,8 +288,8 @@ static void all(void)
     CHECK(!hyp_map_all());
     CHECK(!hyplet_drop_cpu(CPU) && !hyp_set_stack(stack, sizeof(stack)));
     shared.forbidden = secret;
-    CHECK(ended(outside).value == 42);
-    end = ended(asks_the_machine);
+    CHECK(run_to_end(CPU, outside).value == 42);
+    end = run_to_end(CPU, asks_the_machine);
     CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, asks_the_machine));
     puts("HYPLET maps all");
 }

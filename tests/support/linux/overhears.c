@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <tenon.h>
-#include <tenon/hyplet.h>
-
-#include "check.h"
+#include "hyplet-test.h"
 
 enum { CPU = 1, STACK = 16384 };
 
@@ -29,16 +27,6 @@ HYP_CODE static long writes(long unused)
     return unused;
 }
 
-static struct tenon_hyplet_end ended(hyplet_function *function)
-{
-    struct tenon_hyplet_end end;
-
-    CHECK(!hyp_assign_offlet(CPU, function));
-    CHECK(!hyp_wait(function, &end));
-    CHECK(!hyp_unassign_offlet(function));
-    return end;
-}
-
 // The writer's index of a channel: its number of sent messages.
 int main(void)
 {
@@ -55,9 +43,9 @@ int main(void)
     CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
     CHECK(!hyp_map((void *)look.at, size));
     CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(CPU));
-    end = ended(reads);
+    end = run_to_end(CPU, reads);
     CHECK(end.state == TENON_HYPLET_RETURNED && (uint64_t)end.value == *look.at);
-    end = ended(writes);
+    end = run_to_end(CPU, writes);
     CHECK(end.state == TENON_HYPLET_FAULTED && end.address == (uintptr_t)look.at);
     puts("HYPLET overhears");
     return 0;

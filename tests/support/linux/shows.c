@@ -4,9 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <tenon/hyplet.h>
-
-#include "check.h"
+#include "hyplet-test.h"
 
 enum { CPU = 3, STACK = 16384 };
 
@@ -15,19 +13,6 @@ HYP_DATA static struct {
 } look;
 
 static char stack[STACK] __attribute__((aligned(4096)));
-
-// It yields sometimes, for instruction counting (hyplet.c).
-HYP_CODE static long forever(long unused)
-{
-    unsigned int i;
-
-    for (i = 0;; i++) {
-        hyp_progress();
-        if (i % 1024 == 0)
-            __asm__ volatile("yield");
-    }
-    return unused;
-}
 
 HYP_CODE static long reads(long unused)
 {
@@ -68,7 +53,7 @@ static void runs_away(void)
     uint64_t before;
     int tries;
 
-    CHECK(!hyp_assign_offlet(CPU, forever));
+    CHECK(!hyp_assign_offlet(CPU, spins));
     CHECK(!strcmp(shown("state"), "running"));
     CHECK(number("pid", 10) == (uint64_t)getpid());
     before = number("progress", 10);
@@ -78,13 +63,13 @@ static void runs_away(void)
     CHECK(!strcmp(shown("state"), "running"));
     CHECK(!system("echo 1 > /sys/kernel/tenon/hyplet/cpu3/stop"));
     CHECK(!strcmp(shown("state"), "stopped"));
-    CHECK(is_in(number("pc", 16), forever) && !number("steps", 10));
+    CHECK(is_in(number("pc", 16), spins) && !number("steps", 10));
     CHECK(!strcmp(shown("fault"), "0x0 0x0"));
     before = number("progress", 10);
-    CHECK(!hyp_wait(forever, &end) && end.state == TENON_HYPLET_STOPPED);
+    CHECK(!hyp_wait(spins, &end) && end.state == TENON_HYPLET_STOPPED);
     CHECK(end.pc == number("pc", 16) && end.progress == before && before);
     // And with unreadable memory.
-    CHECK(!hyp_unassign_offlet(forever));
+    CHECK(!hyp_unassign_offlet(spins));
     CHECK(number("progress", 10) == before && hyp_shared.progress[CPU] == before);
     puts("HYPLET runaway is shown");
 }
