@@ -15,7 +15,7 @@ LAYERS = ("hw", "core", "mortise", "tenon")
 
 UNDIVIDED = {"mortise/partition": 8500, "tenon/thread": 8100}
 """Crates that are still too large, and how large they may be until they are divided. Their modules
-have no loops and import downwards, so that each folder can become a crate; nothing is added here."""
+have no loops and import downwards, so that each folder can become a crate. No crate is added."""
 
 
 def _crates(context: Context) -> Iterator[tuple[Library, Crate]]:

@@ -1,8 +1,8 @@
 """Selection of tests: by suite, by path, by word, and which long ones a plain run leaves out.
 
 A test marked `@pytest.mark.long(SECONDS, "FOLDER", …)` takes that many seconds of processor time
-and covers those folders. A plain run includes the long tests of folders that the change touches, the
-cheapest first, up to `BUDGET`; it names how many it left out. `--full` leaves out none.
+and covers those folders. A plain run includes the long tests of folders that the change touches,
+the cheapest first, up to `BUDGET`; it names how many it left out. `--full` leaves out none.
 
 The change is what differs from the upstream branch. Where the checkout is the upstream branch, as
 in a fresh clone, it is the commits of the last day before the newest.

@@ -57,7 +57,7 @@ vms = ["linux"]
 """
 
 APART = {"mode": "static", "caller": [2], "linux": [0], "time": "virtual", "more": SERVERS}
-"""The caller's core is not next to Linux's: QEMU delays the wake-ups of that (decisions/vlib.md)."""
+"""The caller's core is not next to Linux's: QEMU delays those wake-ups (decisions/vlib.md)."""
 MANAGED = {**APART, "mode": "dynamic", "time": "real", "more": MANAGES}
 CASES = (
     ("apart", APART),
