@@ -1,4 +1,4 @@
-//! Dynamic configuration: VMs made at run time, authority over them, channels and vLibs.
+//! [`Dynamic`] part of a system: VMs made at run time, authority over them, channels and vLibs.
 
 use crate::tables::Tables;
 use crate::{Channel, Error, Reserve, Schedule, Set, System, Template, Vlib, disjoint, limits};

@@ -1,18 +1,18 @@
-//! What devices of a virtual machine find at the addresses that it tells them.
+//! [`DeviceMap`]: IOMMU translation of the DMA addresses of a VM.
 
 use crate::guest::{Access, attributes};
 use crate::tables::{Table, Tables, VALID, parts, take};
 use crate::{Error, Frames};
 
-/// The memory of a virtual machine for its devices, behind an IOMMU: read and written, never executed.
+/// Map of the memory of a VM for its devices behind an IOMMU: read-write, never executable.
 pub struct DeviceMap {
     tables: Tables<Table>,
     attributes: u64,
 }
 
-/// Descriptors of stage 1 (Arm ARM, D8.3.1 and D8.5): attribute 0, inner shareable, accessed, read and
-/// written without privilege as well, which is what devices have, never executed. Not global, so that
-/// entries go with their ASID.
+/// Attributes of stage 1 (Arm ARM, D8.3.1 and D8.5): attribute index 0, inner shareable, access flag,
+/// execute-never, and accessible without privilege, as devices access memory unprivileged. Not global,
+/// so that TLB entries can be invalidated by ASID.
 const STAGE_1: u64 = {
     let (unprivileged, inner_shareable, accessed) = (1 << 6, 0b11 << 8, 1 << 10);
     let (not_global, never_executed) = (1 << 11, 0b11 << 53);
@@ -20,20 +20,20 @@ const STAGE_1: u64 = {
 };
 
 impl DeviceMap {
-    /// Empty map of stage 1 whose tables come from `supply`.
+    /// Empty stage 1 map that allocates its tables from `supply`.
     ///
     /// # Errors
     ///
-    /// If it has none left.
+    /// If the supply has no frame left.
     pub fn of_stage_1(supply: &'static dyn Frames) -> Result<Self, Error> {
         Self::new(supply, STAGE_1)
     }
 
-    /// Empty map of stage 2 whose tables come from `supply`.
+    /// Empty stage 2 map that allocates its tables from `supply`.
     ///
     /// # Errors
     ///
-    /// If it has none left.
+    /// If the supply has no frame left.
     pub fn of_stage_2(supply: &'static dyn Frames) -> Result<Self, Error> {
         Self::new(supply, attributes(Access::ReadWrite))
     }
@@ -45,12 +45,12 @@ impl DeviceMap {
         })
     }
 
-    /// Maps `size` bytes from the address `seen` to physical address `pa`.
+    /// Maps `size` bytes at device address `seen` to physical address `pa`.
     pub fn map(&mut self, seen: usize, pa: usize, size: usize) -> Result<(), Error> {
         self.tables.map(seen, pa, size, self.attributes)
     }
 
-    /// Physical address that `seen` is mapped to.
+    /// Physical address to which `seen` is mapped.
     #[must_use]
     pub fn translate(&self, seen: usize) -> Option<usize> {
         let (entry, grain) = self.tables.find(seen)?;

@@ -1,17 +1,14 @@
-//! Supply of frames for tables.
+//! [`Frames`]: supply of page frames for translation tables.
 
 use core_memory::{Frame, FramePool, FrameRoom};
 
-/// A supply of zeroed frames that are mapped one to one.
+/// Supply of zeroed, identity-mapped page frames.
 pub trait Frames: Sync {
-    /// Takes a zeroed frame that nobody else uses, if one is left.
-    #[expect(
-        clippy::mut_from_ref,
-        reason = "each frame is given to one taker at a time"
-    )]
+    /// Allocates a zeroed frame, if one is left.
+    #[expect(clippy::mut_from_ref, reason = "each frame has one owner at a time")]
     fn take(&'static self) -> Option<&'static mut Frame>;
 
-    /// Number of frames that are left.
+    /// Number of free frames.
     fn available(&'static self) -> usize;
 }
 

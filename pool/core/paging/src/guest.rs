@@ -1,13 +1,13 @@
-//! Stage 2 of a virtual machine.
+//! [`GuestMap`]: stage 2 map of a VM.
 
 use crate::tables::{ENTRIES, Table, Tables, VALID, Words, parts, take};
 use crate::{Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What a virtual machine may do with a range.
+/// Access rights of a VM to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Ordinary memory: read, write, execute.
+    /// Own memory: read, write, execute.
     Full,
     /// Shared memory: read and write.
     ReadWrite,
@@ -17,16 +17,16 @@ pub enum Access {
     Device,
 }
 
-/// The stage 2 map of one virtual machine.
+/// Stage 2 map of a VM.
 pub struct GuestMap {
     tables: Tables<Table>,
-    /// The entries of the root that map something, one bit each.
+    /// Bitmap of the root entries in use.
     used: [u64; ENTRIES / WORD],
-    /// Words of that up to the last that is not zero.
+    /// Number of words of the bitmap up to the last that is not zero.
     words: usize,
 }
 
-/// Bytes that an entry of the root maps.
+/// Bytes mapped by a root entry.
 const GIBIBYTE: usize = 1 << 30;
 
 /// Bits of a word.
@@ -37,12 +37,12 @@ const ACCESS_FLAG: u64 = 1 << 10;
 const READ: u64 = 0b01 << 6;
 const READ_WRITE: u64 = 0b11 << 6;
 const EXECUTE_NEVER: u64 = 1 << 54;
-/// Normal memory, inner and outer write-back, inner shareable; stage 1 decides further.
+/// Normal memory, inner and outer write-back, inner shareable; stage 1 can restrict it further.
 const NORMAL: u64 = VALID | ACCESS_FLAG | 0b1111 << 2 | 0b11 << 8;
 /// Device memory, nGnRE.
 const DEVICE: u64 = VALID | ACCESS_FLAG | 0b0001 << 2;
 
-/// The attributes of what is mapped so.
+/// Descriptor attributes of the access rights.
 pub(crate) const fn attributes(access: Access) -> u64 {
     match access {
         Access::Full => NORMAL | READ_WRITE,
@@ -53,11 +53,11 @@ pub(crate) const fn attributes(access: Access) -> u64 {
 }
 
 impl GuestMap {
-    /// Empty map whose tables come from `supply`.
+    /// Empty map that allocates its tables from `supply`.
     ///
     /// # Errors
     ///
-    /// If it has none left.
+    /// If the supply has no frame left.
     pub fn new(supply: &'static dyn Frames) -> Result<Self, Error> {
         Ok(Self {
             tables: Tables::new(take(supply)?, supply),
@@ -66,8 +66,7 @@ impl GuestMap {
         })
     }
 
-    /// Maps `size` bytes from intermediate physical address `ipa` to physical
-    /// address `pa`.
+    /// Maps `size` bytes at intermediate physical address `ipa` to physical address `pa`.
     pub fn map(&mut self, ipa: usize, pa: usize, size: usize, access: Access) -> Result<(), Error> {
         self.tables.map(ipa, pa, size, attributes(access))?;
         for entry in ipa / GIBIBYTE..(ipa + size).div_ceil(GIBIBYTE) {
@@ -77,40 +76,40 @@ impl GuestMap {
         Ok(())
     }
 
-    /// Physical address that `ipa` is mapped to.
+    /// Physical address to which `ipa` is mapped.
     #[must_use]
     pub fn translate(&self, ipa: usize) -> Option<usize> {
         let (entry, grain) = self.tables.find(ipa)?;
         Some(parts(entry, grain).0 | ipa & (grain - 1))
     }
 
-    /// Takes everything away: no entry of the root is valid any more. Cores that
-    /// are in the map follow once its TLB entries are invalidated.
+    /// Withdraws the map: makes all root entries invalid. Cores that use the map fault once its TLB
+    /// entries are invalidated.
     pub fn withdraw(&self) {
         self.withdraw_in(self.tables.root);
     }
 
-    /// The same where the root is seen elsewhere.
+    /// As [`Self::withdraw`], through another mapping of the root table.
     pub fn withdraw_in(&self, root: &Words) {
         self.used_entries(root, |entry| {
             entry.fetch_and(!VALID, Ordering::Release);
         });
     }
 
-    /// Gives back what [`Self::withdraw`] took. Nothing needs to be invalidated:
-    /// what is not valid is not cached (Arm ARM, D5.10.1).
+    /// Reverts [`Self::withdraw`]. No TLB invalidation is needed: invalid entries are not cached
+    /// (Arm ARM, D5.10.1).
     pub fn restore(&self) {
         self.restore_in(self.tables.root);
     }
 
-    /// The same where the root is seen elsewhere.
+    /// As [`Self::restore`], through another mapping of the root table.
     pub fn restore_in(&self, root: &Words) {
         self.used_entries(root, |entry| {
             entry.fetch_or(VALID, Ordering::Release);
         });
     }
 
-    /// The entries of the root that map something.
+    /// Calls `each` with the root entries in use.
     fn used_entries(&self, root: &Words, mut each: impl FnMut(&AtomicU64)) {
         let words = self.used.iter().take(self.words);
         for (&(mut used), entries) in words.zip(root.as_chunks::<WORD>().0) {
@@ -171,7 +170,7 @@ mod tests {
         guest
             .map(end - 0x20_0000, 0x5a00_0000, 0x20_0000, Access::Full)
             .unwrap();
-        // A range that no entry of the root maps alone.
+        // A range that crosses a boundary of root entries.
         guest
             .map(0xbfe0_0000, 0x5c00_0000, 0x40_0000, Access::Full)
             .unwrap();

@@ -1,20 +1,18 @@
 //! Translation tables of both kernels.
 //!
-//! - [`KernelMap`]: a kernel's own stage 1, one to one, for either exception
-//!   level; no page is both writable and executable.
-//! - [`GuestMap`]: the stage 2 of a virtual machine, from intermediate physical
-//!   to physical addresses.
-//! - [`DeviceMap`]: the same for devices that reach its memory by themselves, of either stage.
-//! - [`SlotMap`]: the same for a place where one virtual machine after the other
-//!   lives, in tables made once.
-//! - [`Window`]: a place where a kernel sees memory that is not in its map, for a
-//!   moment.
+//! - [`KernelMap`]: stage 1 identity map of a kernel at EL1 or EL2; no page is both writable and
+//!   executable.
+//! - [`GuestMap`]: stage 2 of a VM, from intermediate physical to physical addresses.
+//! - [`DeviceMap`]: stage 1 or stage 2 of an IOMMU for DMA to the memory of a VM.
+//! - [`SlotMap`]: stage 2 of a VM slot, with tables that are allocated once and reused by each VM of
+//!   the slot.
+//! - [`Window`]: address range by which a kernel maps foreign memory for one operation.
 //!
-//! Both use the largest blocks that alignment allows (4 KiB, 2 MiB, 1 GiB) and
-//! begin at a root of level 1, which translates 39 bits; a kernel's translates 32. Tables come from a supply of
-//! [`Frames`] fixed at build time, are reached one to one, and stay for good: a map is
-//! made before it is used, and what it maps is never mapped otherwise. Building is linear
-//! in the number of entries written; nothing here runs on a real-time path.
+//! Maps use the largest block or page that the alignment permits (1 GiB, 2 MiB, 4 KiB). The root has
+//! level 1 and translates 39 bits; that of a kernel translates 32. Tables are allocated from a supply
+//! of [`Frames`] fixed at build time, are identity-mapped, and are never freed: a map is built before
+//! it is activated, and a mapping is never changed. Building takes time linear in the number of
+//! entries written; it is not for real-time paths.
 //!
 //! ```
 //! use core_memory::FramePool;
@@ -47,14 +45,14 @@ pub use window::{WINDOW_SIZE, Window};
 
 use core::fmt;
 
-/// Why a range could not be mapped.
+/// Error of mapping a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
     /// The address, size or target is not a multiple of 4 KiB.
     Unaligned(usize),
-    /// The range ends beyond what is translated: 4 GiB, or of a virtual machine 512.
+    /// The range exceeds the translated addresses: 4 GiB of a kernel, 512 GiB of a VM.
     OutOfRange(usize),
-    /// Something else is mapped there: a change would need break-before-make (Arm ARM, D8.17.1).
+    /// The range is mapped already; a change would require break-before-make (Arm ARM, D8.17.1).
     Live(usize),
     /// The supply has no frame left for a table.
     Exhausted,

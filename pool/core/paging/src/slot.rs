@@ -1,4 +1,4 @@
-//! Stage 2 of virtual machines that are made and unmade while others run.
+//! [`SlotMap`]: stage 2 map of a VM slot, used by one VM after the other.
 
 use crate::guest::attributes;
 use crate::tables::{ENTRIES, PAGE, TABLE_OR_PAGE, Table, VALID, Words, link, take};
@@ -8,11 +8,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 const BLOCK: usize = ENTRIES * PAGE;
 const GIBIBYTE: usize = ENTRIES * BLOCK;
 
-/// The stage 2 of a place where one virtual machine after the other lives.
+/// Stage 2 map of a VM slot, used by one VM after the other.
 ///
-/// Its four tables are made once: a root, one for the gibibyte of memory in blocks of 2 MiB, one for
-/// that of the window, and one for the window's first block in pages. Mapping is a single store, so
-/// that it can be done beside a real-time guest on the same core, and it cannot run out of tables.
+/// Its four tables are allocated once: a root, a table of 2 MiB blocks for the gibibyte of memory, one
+/// for that of the window, and a table of pages for the first block of the window. Mapping is a single
+/// store, so it can be done on the core of a real-time guest, and it never needs another table.
 pub struct SlotMap {
     root: Table,
     memory: Table,
@@ -23,8 +23,8 @@ pub struct SlotMap {
 }
 
 impl SlotMap {
-    /// An empty map, with memory in the gibibyte at `memory_base` and a window in that at
-    /// `window_base`, both multiples of a gibibyte below 512; nothing if the supply has not four
+    /// Empty map with memory in the gibibyte at `memory_base` and a window in the gibibyte at
+    /// `window_base`, both multiples of 1 GiB below 512 GiB; `None` if the supply has fewer than four
     /// frames.
     pub fn new(
         supply: &'static dyn Frames,
@@ -54,12 +54,12 @@ impl SlotMap {
         Some(map)
     }
 
-    /// Maps what the map has an entry of its own for at `ipa` to physical address `pa`: 4 KiB in the
-    /// window's first block, 2 MiB elsewhere.
+    /// Maps the block or page at `ipa` to physical address `pa`: 4 KiB in the first block of the window,
+    /// 2 MiB elsewhere.
     ///
     /// # Errors
     ///
-    /// If there is no such entry, `pa` does not begin one, or something is mapped there already.
+    /// If the map has no such entry, `pa` is not aligned to its size, or the entry is in use.
     pub fn map(&self, ipa: usize, pa: usize, access: Access) -> Result<(), Error> {
         let (entry, size) = self.entry(ipa)?;
         if !pa.is_multiple_of(size) {
@@ -73,14 +73,14 @@ impl SlotMap {
             .map_err(|_| Error::Live(ipa))
     }
 
-    /// Maps nothing at `ipa`. Cores that were in the map still may reach what was there until their
-    /// translations are invalidated.
+    /// Unmaps the block or page at `ipa`. Cores that use the map can access it until its TLB entries are
+    /// invalidated.
     pub fn unmap(&self, ipa: usize) -> Result<(), Error> {
         self.entry(ipa)
             .map(|(entry, _)| entry.store(0, Ordering::Release))
     }
 
-    /// Physical address that `ipa` is mapped to, withdrawn or not.
+    /// Physical address to which `ipa` is mapped, even if the map is withdrawn.
     #[must_use]
     pub fn translate(&self, ipa: usize) -> Option<usize> {
         let (entry, size) = self.entry(ipa & !(PAGE - 1)).ok().or_else(|| {
@@ -92,25 +92,25 @@ impl SlotMap {
         (value & VALID != 0).then_some(target | ipa & (size - 1))
     }
 
-    /// Takes everything away; cores that are in the map follow once their translations are
-    /// invalidated.
+    /// Withdraws the map: makes all root entries invalid. Cores that use the map fault once its TLB
+    /// entries are invalidated.
     pub fn withdraw(&self) {
         self.withdraw_in(self.root);
     }
 
-    /// The same where the root is seen elsewhere.
+    /// As [`Self::withdraw`], through another mapping of the root table.
     pub fn withdraw_in(&self, root: &Words) {
         for base in [self.memory_base, self.window_base] {
             root[base / GIBIBYTE % ENTRIES].fetch_and(!VALID, Ordering::Release);
         }
     }
 
-    /// Gives back what [`Self::withdraw`] took.
+    /// Reverts [`Self::withdraw`].
     pub fn restore(&self) {
         self.restore_in(self.root);
     }
 
-    /// The same where the root is seen elsewhere.
+    /// As [`Self::restore`], through another mapping of the root table.
     pub fn restore_in(&self, root: &Words) {
         for base in [self.memory_base, self.window_base] {
             root[base / GIBIBYTE % ENTRIES].fetch_or(VALID, Ordering::Release);
@@ -123,7 +123,7 @@ impl SlotMap {
         self.root.as_ptr() as usize
     }
 
-    /// The entry that begins at `ipa`, and how much it maps.
+    /// The entry for `ipa`, and the number of bytes that it maps.
     fn entry(&self, ipa: usize) -> Result<(&AtomicU64, usize), Error> {
         let within = |base: usize| ipa.checked_sub(base).filter(|&offset| offset < GIBIBYTE);
         let (table, offset, size) = match (within(self.memory_base), within(self.window_base)) {

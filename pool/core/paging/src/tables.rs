@@ -1,55 +1,55 @@
-//! Tables of three levels, which both stages have.
+//! Translation tables of three levels, for both stages.
 
 use crate::{Error, Frames};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core_memory::Frame;
 
-/// Entries of a table.
+/// Number of entries of a table.
 pub(crate) const ENTRIES: usize = 512;
-/// The words of a frame that is a table, which the hardware reads at the same time.
+/// Entries of a table, which the hardware walks concurrently.
 pub type Words = [AtomicU64; ENTRIES];
 pub(crate) type Table = &'static Words;
 
 pub(crate) const PAGE: usize = 0x1000;
 
-/// Bit 0 of an entry: it means something (Arm ARM, D8.3).
+/// Bit 0 of an entry: valid (Arm ARM, D8.3).
 pub(crate) const VALID: u64 = 1;
-/// Bit 1: of levels 1 and 2 it leads to a table, of level 3 to a page.
+/// Bit 1 of an entry: table descriptor at levels 1 and 2, page descriptor at level 3.
 pub(crate) const TABLE_OR_PAGE: u64 = 0b10;
-/// What of an entry is an address.
+/// Address field of an entry.
 const ADDRESS: u64 = 0xffff_ffff_f000;
 
-/// The level of roots.
+/// Level of the root.
 const ROOT: usize = 1;
 const LAST: usize = 3;
 
-/// A table of zeros.
+/// Allocates an empty table.
 pub(crate) fn take(supply: &'static dyn Frames) -> Result<Table, Error> {
     let frame: *mut Frame = supply.take().ok_or(Error::Exhausted)?;
-    // SAFETY: the frame is this table for good, aligned and of its size; from here on it is accessed as
-    // atomic words only, by its map and the hardware.
+    // SAFETY: the frame has the size and alignment of a table and is never freed. After this, it is
+    // accessed only as atomic words, by its map and the hardware.
     Ok(unsafe { &*frame.cast() })
 }
 
-/// What leads to a table.
+/// Table descriptor of a table.
 pub(crate) fn link(table: Table) -> u64 {
     table.as_ptr() as u64 | TABLE_OR_PAGE | VALID
 }
 
-/// Bytes that an entry of a level maps.
+/// Bytes mapped by an entry of a level.
 const fn grain(level: usize) -> usize {
     PAGE << (9 * (LAST - level))
 }
 
-/// The entry of a table of this level for an address.
+/// Entry for an address in a table of this level.
 #[inline]
 fn entry(table: Table, level: usize, address: usize) -> &'static AtomicU64 {
     &table[address / grain(level) % ENTRIES]
 }
 
-/// A table of level 1, of as many entries as there are gibibytes to translate.
+/// Root table of level 1, with one entry per translated gibibyte.
 pub(crate) trait Root {
-    /// Its entries.
+    /// Entries of the table.
     fn entries(&self) -> &[AtomicU64];
 }
 
@@ -59,15 +59,16 @@ impl Root for Table {
     }
 }
 
-/// A root of four entries, aligned as `TTBR0` asks for (Arm ARM, D19.2.145): it takes no frame.
+/// Root of four entries, aligned as `TTBR0` requires (Arm ARM, D19.2.145). It is not allocated from
+/// the supply.
 #[repr(C, align(64))]
 pub(crate) struct SmallRoot([AtomicU64; 4]);
 
 impl SmallRoot {
-    /// Address bits that it translates.
+    /// Number of translated address bits.
     pub(crate) const ADDRESS_BITS: u64 = 32;
 
-    /// One that leads nowhere.
+    /// Empty root.
     pub(crate) const fn new() -> Self {
         Self([const { AtomicU64::new(0) }; 4])
     }
@@ -79,28 +80,28 @@ impl Root for SmallRoot {
     }
 }
 
-/// The table that an entry of this level leads to, if it leads to one.
+/// Next-level table of an entry of this level, if it is a table descriptor.
 #[inline]
 fn next(entry: u64, level: usize) -> Option<Table> {
     let leads = level < LAST && entry & (TABLE_OR_PAGE | VALID) == TABLE_OR_PAGE | VALID;
-    // SAFETY: only `link` makes such an entry, of a table that stays for good and is mapped one to one.
+    // SAFETY: only `link` makes table descriptors; their tables are never freed and identity-mapped.
     leads.then(|| unsafe { &*((entry & ADDRESS) as *const [AtomicU64; ENTRIES]) })
 }
 
-/// The tables of a map, from its root on. Those below stay for good.
+/// Tables of a map with their root. Tables below the root are never freed.
 pub(crate) struct Tables<R: Root> {
     pub(crate) root: R,
     supply: &'static dyn Frames,
 }
 
 impl<R: Root> Tables<R> {
-    /// Tables that map nothing.
+    /// Empty map.
     pub(crate) const fn new(root: R, supply: &'static dyn Frames) -> Self {
         Self { root, supply }
     }
 
-    /// Maps `size` bytes from `start` on to `target` and what follows, in blocks as large as fit. What
-    /// is mapped there already has to be mapped so.
+    /// Maps `size` bytes at `start` to `target`, in the largest blocks that fit. Existing mappings in the
+    /// range must be identical.
     pub(crate) fn map(
         &mut self,
         start: usize,
@@ -122,8 +123,8 @@ impl<R: Root> Tables<R> {
         fill(root, ROOT, (start, end), (ahead, attributes), self.supply)
     }
 
-    /// The last entry of level 2 that is empty among those for the gibibyte of an address, with the
-    /// table that leads there, and the address it is for.
+    /// The last empty level 2 entry in the gibibyte of an address, and the address that it maps. The
+    /// level 2 table is allocated if there is none.
     pub(crate) fn empty_block(
         &mut self,
         address: usize,
@@ -140,7 +141,7 @@ impl<R: Root> Tables<R> {
         Ok((&table[index], base + index * grain(ROOT + 1)))
     }
 
-    /// The entry that maps an address, if it is valid, and how many bytes that maps.
+    /// The valid leaf entry of an address, and the number of bytes that it maps.
     pub(crate) fn find(&self, address: usize) -> Option<(u64, usize)> {
         let mut level = ROOT;
         let mut found = self.gibibyte(address)?.load(Ordering::Relaxed);
@@ -151,20 +152,20 @@ impl<R: Root> Tables<R> {
         (found & VALID != 0).then_some((found, grain(level)))
     }
 
-    /// The entry of the root for an address, if there is one.
+    /// The root entry of an address, if there is one.
     fn gibibyte(&self, address: usize) -> Option<&AtomicU64> {
         self.root.entries().get(address / grain(ROOT))
     }
 }
 
-/// Has an empty entry lead to another table.
+/// Allocates a table for an empty entry.
 fn add(entry: &AtomicU64, supply: &'static dyn Frames) -> Result<Table, Error> {
     let table = take(supply)?;
     entry.store(link(table), Ordering::Release);
     Ok(table)
 }
 
-/// Maps what of a range one table is for, to addresses that are `ahead` of those mapped.
+/// Maps a range within one table; each target address is `ahead` of its source.
 fn fill(
     table: &[AtomicU64],
     level: usize,
@@ -196,7 +197,7 @@ fn fill(
     Ok(())
 }
 
-/// Where an entry that maps so many bytes leads, and with which attributes.
+/// Target address and attributes of an entry that maps `grain` bytes.
 pub(crate) fn parts(entry: u64, grain: usize) -> (usize, u64) {
     let page = if grain == PAGE { TABLE_OR_PAGE } else { 0 };
     ((entry & ADDRESS) as usize, entry & !ADDRESS & !page)

@@ -1,25 +1,26 @@
-//! The device's side of a virtqueue, whose driver is not trusted.
+//! Virtqueue of a virtual device with an untrusted driver.
 //!
 //! # Purpose
 //!
-//! A split virtqueue (virtio 1.2, 2.7) as a virtual device sees it: chains of buffers that the
-//! driver made available are [taken](Queue::take), walked [buffer by buffer](Chain::next), and
-//! [given back](Queue::give). Indirect descriptors and the event index are features that a device
-//! of this does not offer.
+//! Device side of a split virtqueue (virtio 1.2, 2.7): the device [takes](Queue::take) descriptor
+//! chains that the driver made available, walks them [buffer by buffer](Chain::next), and
+//! [returns](Queue::put_used) them. Devices of this library offer neither indirect descriptors nor the
+//! event index.
 //!
 //! # Guarantees
 //!
-//! - The driver's memory is reached through [`Memory`] alone, which says what is the driver's.
-//! - Each word and each descriptor is read once and then checked, so that a driver that changes
-//!   them meanwhile gains nothing.
-//! - Each call is a few steps, whatever the rings say. A chain has as many buffers as the queue has
-//!   descriptors at most: one that loops is [`Broken`].
+//! - The driver's memory is accessed only through [`Memory`], which checks that addresses belong to
+//!   the driver.
+//! - Each word and each descriptor is read once and then validated, so that concurrent changes by the
+//!   driver have no effect.
+//! - Each call takes a few steps, independent of the contents of the rings. A chain has at most as many
+//!   buffers as the queue has descriptors: a loop is a [`Violation`].
 //! - No panic, no allocation, no lock.
 //!
 //! # Example
 //!
 //! ```
-//! use core_virtq::{Broken, Memory, Outside, Queue};
+//! use core_virtq::{Violation, Memory, Outside, Queue};
 //!
 //! struct Ram([u8; 4096]);
 //!
@@ -38,18 +39,18 @@
 //!
 //! let mut ram = Ram([0; 4096]);
 //! let mut queue = Queue::new(8, 0, 0x100, 0x200).unwrap();
-//! assert!(!queue.look(&ram)?);
-//! // The driver has a buffer of 16 bytes at 0x300 in descriptor 0, and makes it available.
+//! assert!(!queue.poll(&ram)?);
+//! // The driver makes descriptor 0 available, a buffer of 16 bytes at 0x300.
 //! ram.write(0, &[0, 3, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0])?;
 //! ram.write(0x102, &[1, 0])?;
-//! assert!(queue.look(&ram)?);
+//! assert!(queue.poll(&ram)?);
 //! let mut chain = queue.take(&ram)?.unwrap();
 //! let buffer = chain.next(&queue, &ram)?.unwrap();
 //! assert_eq!((buffer.address, buffer.length, buffer.last), (0x300, 16, true));
-//! queue.give(&mut ram, chain, 0)?;
+//! queue.put_used(&mut ram, chain, 0)?;
 //! queue.publish(&mut ram)?;
-//! assert!(queue.tells(&ram)?, "the driver wants to be told");
-//! # Ok::<(), Broken>(())
+//! assert!(queue.needs_interrupt(&ram)?, "the driver did not suppress it");
+//! # Ok::<(), Violation>(())
 //! ```
 
 #![cfg_attr(not(test), no_std)]
@@ -60,51 +61,51 @@ mod tests;
 
 use core::sync::atomic::{Ordering, fence};
 
-/// Some of a range of addresses is not the driver's memory.
+/// Error of an access: the range is not entirely the driver's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outside;
 
-/// The driver's memory, by the addresses that the driver uses. Others may write it at any time.
+/// The driver's memory, by the addresses that the driver uses. The driver can write it at any time.
 pub trait Memory {
-    /// Reads what is at an address, each byte once; a word that is aligned in one piece.
+    /// Reads the bytes at an address, each once; an aligned word by a single access.
     ///
     /// # Errors
     ///
-    /// If some of it is not the driver's, before anything is read.
+    /// If the range is not entirely the driver's; then nothing is read.
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside>;
 
-    /// Writes from an address on; a word that is aligned in one piece.
+    /// Writes bytes at an address; an aligned word by a single access.
     ///
     /// # Errors
     ///
-    /// If some of it is not the driver's, before anything is written.
+    /// If the range is not entirely the driver's; then nothing is written.
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside>;
 
     /// Writes a byte.
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write).
+    /// As [`write`](Self::write).
     fn write8(&mut self, at: u64, value: u8) -> Result<(), Outside> {
         self.write(at, &[value])
     }
 
-    /// Reads a word at a multiple of its size, little-endian.
+    /// Reads an aligned little-endian 16-bit word.
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read), as of the next ones.
+    /// As [`read`](Self::read).
     fn read16(&self, at: u64) -> Result<u16, Outside> {
         let mut bytes = [0; 2];
         self.read(at, &mut bytes)?;
         Ok(u16::from_le_bytes(bytes))
     }
 
-    /// Reads two words, the first at a multiple of its size.
+    /// Reads two aligned little-endian 64-bit words.
     ///
     /// # Errors
     ///
-    /// See above.
+    /// As [`read`](Self::read).
     fn read64s(&self, at: u64) -> Result<[u64; 2], Outside> {
         let mut bytes = [0; 16];
         self.read(at, &mut bytes)?;
@@ -112,45 +113,45 @@ pub trait Memory {
         Ok([words as u64, (words >> 64) as u64])
     }
 
-    /// Writes a word at a multiple of its size.
+    /// Writes an aligned little-endian 16-bit word.
     ///
     /// # Errors
     ///
-    /// Those of [`write`](Self::write), as of the next one.
+    /// As [`write`](Self::write).
     fn write16(&mut self, at: u64, value: u16) -> Result<(), Outside> {
         self.write(at, &value.to_le_bytes())
     }
 
-    /// Writes two words, the first at a multiple of its size.
+    /// Writes two aligned little-endian 32-bit words.
     ///
     /// # Errors
     ///
-    /// See above.
+    /// As [`write`](Self::write).
     fn write32s(&mut self, at: u64, [first, second]: [u32; 2]) -> Result<(), Outside> {
         let both = u64::from(first) | u64::from(second) << 32;
         self.write(at, &both.to_le_bytes())
     }
 }
 
-/// What a driver did that no driver may. The queue is of no use before the device is reset.
+/// Protocol violation by the driver. The queue must not be used until the device is reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Broken {
-    /// A ring, or a buffer, is not in its memory.
+pub enum Violation {
+    /// A ring or a buffer is not in the driver's memory.
     Outside,
-    /// More is available than the queue has descriptors.
+    /// The available index is further ahead than the size of the queue.
     TooMany,
-    /// A descriptor's number is not one of the queue's.
+    /// The index of a descriptor exceeds the size of the queue.
     Number,
-    /// A chain comes to no end.
+    /// A chain loops.
     Loop,
-    /// A descriptor is of a kind that was not agreed on.
+    /// A descriptor has flags of a feature that was not negotiated.
     Kind,
-    /// A chain's buffers are in an order, or of lengths, that the device has no use for.
+    /// The buffers of a chain have an invalid order or length.
     Shape,
 }
 
-impl From<Outside> for Broken {
+impl From<Outside> for Violation {
     fn from(_: Outside) -> Self {
         Self::Outside
     }
@@ -165,28 +166,28 @@ mod flag {
 /// `VIRTQ_AVAIL_F_NO_INTERRUPT` (2.7.6).
 const NO_INTERRUPT: u16 = 1;
 
-/// Bytes of a descriptor.
+/// Size of a descriptor in bytes.
 const DESCRIPTOR: u64 = 16;
 
-/// A queue that its driver has set up.
+/// Virtqueue that the driver has set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queue {
     size: u16,
     descriptors: u64,
     available: u64,
     used: u64,
-    /// The next place of the available ring that is read, and the one that the driver had not filled
-    /// when its index was looked at last.
+    /// Index of the next entry of the available ring to take, and the available index that was read
+    /// last.
     taken: u16,
     seen: u16,
-    /// The next place of the used ring that is written.
+    /// Index of the next entry of the used ring to write.
     given: u16,
 }
 
 impl Queue {
-    /// A queue of so many descriptors whose three parts are at these addresses of the driver's:
-    /// descriptor table, available ring, used ring. Nothing if the size is no power of two up to
-    /// 32768, or an address is not aligned as its part has to be (2.7).
+    /// Queue of `size` descriptors, with descriptor table, available ring and used ring at these
+    /// addresses of the driver. `None` if the size is not a power of two up to 32768, or an address is
+    /// not aligned (2.7).
     #[must_use]
     pub const fn new(size: u16, descriptors: u64, available: u64, used: u64) -> Option<Self> {
         let aligned = descriptors.is_multiple_of(DESCRIPTOR)
@@ -206,34 +207,34 @@ impl Queue {
         })
     }
 
-    /// Whether chains are known that the driver made available and that are not [taken](Self::take).
+    /// Whether there are known available chains that are not yet [taken](Self::take).
     #[must_use]
     pub const fn has_more(&self) -> bool {
         self.seen != self.taken
     }
 
-    /// Looks how many chains the driver has made available; whether there [are any](Self::has_more).
+    /// Reads the available index; returns whether there [are](Self::has_more) available chains.
     ///
     /// # Errors
     ///
-    /// What is wrong with the available ring.
-    pub fn look(&mut self, memory: &impl Memory) -> Result<bool, Broken> {
+    /// If the available ring is invalid.
+    pub fn poll(&mut self, memory: &impl Memory) -> Result<bool, Violation> {
         let index = memory.read16(at(self.available, 2)?)?;
         if index.wrapping_sub(self.taken) > self.size {
-            return Err(Broken::TooMany);
+            return Err(Violation::TooMany);
         }
-        // What the index promises is read behind it (2.7.13.3).
+        // The ring entries are read after the index (2.7.13.3).
         fence(Ordering::Acquire);
         self.seen = index;
         Ok(self.has_more())
     }
 
-    /// Takes the next chain of those that [are known](Self::look), if there is one.
+    /// Takes the next chain that is [known](Self::poll) to be available, if there is one.
     ///
     /// # Errors
     ///
-    /// What is wrong with the available ring.
-    pub fn take(&mut self, memory: &impl Memory) -> Result<Option<Chain>, Broken> {
+    /// If the available ring is invalid.
+    pub fn take(&mut self, memory: &impl Memory) -> Result<Option<Chain>, Violation> {
         if !self.has_more() {
             return Ok(None);
         }
@@ -241,7 +242,7 @@ impl Queue {
         let head = memory.read16(at(self.available, 4 + 2 * place)?)?;
         self.taken = self.taken.wrapping_add(1);
         if head >= self.size {
-            return Err(Broken::Number);
+            return Err(Violation::Number);
         }
         Ok(Some(Chain {
             head,
@@ -251,18 +252,18 @@ impl Queue {
         }))
     }
 
-    /// Gives a chain back of which the device has written the first so many bytes that it could. The
-    /// driver sees it when that is [published](Self::publish).
+    /// Writes a chain to the used ring, with the number of bytes that the device has written. The driver
+    /// sees it after [`publish`](Self::publish).
     ///
     /// # Errors
     ///
     /// If the used ring is not in the driver's memory.
-    pub fn give(
+    pub fn put_used(
         &mut self,
         memory: &mut impl Memory,
         chain: Chain,
         written: u32,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Violation> {
         let place = u64::from(self.given & (self.size - 1));
         let element = [chain.head.into(), written];
         memory.write32s(at(self.used, 4 + 8 * place)?, element)?;
@@ -270,68 +271,72 @@ impl Queue {
         Ok(())
     }
 
-    /// Has the driver see what was given back. Whether it [is to be told](Self::tells) is asked behind
-    /// that.
+    /// Publishes the used index. [`needs_interrupt`](Self::needs_interrupt) must be called after this.
     ///
     /// # Errors
     ///
     /// If the used ring is not in the driver's memory.
-    pub fn publish(&self, memory: &mut impl Memory) -> Result<(), Broken> {
-        // The element and what is in the buffers are there before the index says so.
+    pub fn publish(&self, memory: &mut impl Memory) -> Result<(), Violation> {
+        // The element and the buffers are written before the index.
         fence(Ordering::Release);
         memory.write16(at(self.used, 2)?, self.given)?;
-        // The driver that wants to be told from now on looks at the index behind that.
+        // The index is written before the flags of the driver are read; a driver that enables interrupts
+        // reads the index afterwards.
         fence(Ordering::SeqCst);
         Ok(())
     }
 
-    /// Whether the driver wants to be told of what it is given.
+    /// Whether the driver requests an interrupt for used buffers.
     ///
     /// # Errors
     ///
     /// If the available ring is not in the driver's memory.
-    pub fn tells(&self, memory: &impl Memory) -> Result<bool, Broken> {
+    pub fn needs_interrupt(&self, memory: &impl Memory) -> Result<bool, Violation> {
         Ok(memory.read16(self.available)? & NO_INTERRUPT == 0)
     }
 }
 
-/// A chain of buffers that the driver made available and has not got back.
+/// Descriptor chain that the device has taken and not yet returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     head: u16,
-    /// The descriptor that is read next.
+    /// Index of the next descriptor.
     next: Option<u16>,
-    /// How many there may be from there on.
+    /// Maximum number of remaining descriptors.
     left: u16,
-    /// Whether a buffer was one that the device writes.
+    /// Whether a device-writable buffer was read.
     written: bool,
 }
 
 impl Chain {
-    /// Its next buffer; none behind the last. Those that the device reads come first (2.7.4.2).
+    /// The next buffer; `None` after the last. Device-readable buffers come first (2.7.4.2).
     ///
     /// # Errors
     ///
-    /// What is wrong with the descriptor. Where the buffer is, is not looked at.
-    pub fn next(&mut self, queue: &Queue, memory: &impl Memory) -> Result<Option<Buffer>, Broken> {
+    /// If the descriptor is invalid. The address of the buffer is not checked.
+    pub fn next(
+        &mut self,
+        queue: &Queue,
+        memory: &impl Memory,
+    ) -> Result<Option<Buffer>, Violation> {
         let Some(number) = self.next else {
             return Ok(None);
         };
-        self.left = self.left.checked_sub(1).ok_or(Broken::Loop)?;
+        self.left = self.left.checked_sub(1).ok_or(Violation::Loop)?;
         let place = DESCRIPTOR * u64::from(number);
         let [address, rest] = memory.read64s(at(queue.descriptors, place)?)?;
         let (flags, next) = ((rest >> 32) as u16, (rest >> 48) as u16);
         if flags & !(flag::NEXT | flag::WRITE) != 0 {
-            return Err(Broken::Kind);
+            return Err(Violation::Kind);
         }
         let writable = flags & flag::WRITE != 0;
         if self.written && !writable {
-            return Err(Broken::Shape);
+            return Err(Violation::Shape);
         }
         self.written = writable;
         self.next = match flags & flag::NEXT {
             0 => None,
-            _ if next >= queue.size => return Err(Broken::Number),
+            _ if next >= queue.size => return Err(Violation::Number),
             _ => Some(next),
         };
         Ok(Some(Buffer {
@@ -343,33 +348,33 @@ impl Chain {
     }
 }
 
-/// A piece of the driver's memory, as a descriptor has it; it may be none of the driver's.
+/// Buffer of a descriptor. Its address is not validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffer {
-    /// Its first byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// Bytes that are left of it.
+    /// Remaining bytes.
     pub length: u32,
-    /// Whether the device writes it, or reads it.
+    /// Whether the device writes the buffer, or reads it.
     pub writable: bool,
-    /// Whether none follows.
+    /// Whether it is the last buffer of the chain.
     pub last: bool,
 }
 
 impl Buffer {
-    /// Goes on behind its first so many bytes.
+    /// Skips the first `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// If there is no address there, or fewer bytes.
-    pub fn skip(&mut self, bytes: u32) -> Result<(), Broken> {
-        self.length = self.length.checked_sub(bytes).ok_or(Broken::Shape)?;
+    /// If the buffer has fewer bytes, or the address overflows.
+    pub fn skip(&mut self, bytes: u32) -> Result<(), Violation> {
+        self.length = self.length.checked_sub(bytes).ok_or(Violation::Shape)?;
         self.address = at(self.address, bytes.into())?;
         Ok(())
     }
 }
 
-/// An address behind another one.
-fn at(address: u64, offset: u64) -> Result<u64, Broken> {
-    address.checked_add(offset).ok_or(Broken::Outside)
+/// Adds an offset to an address.
+fn at(address: u64, offset: u64) -> Result<u64, Violation> {
+    address.checked_add(offset).ok_or(Violation::Outside)
 }

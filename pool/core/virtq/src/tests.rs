@@ -1,4 +1,4 @@
-//! What drivers make of a queue, honest ones and others.
+//! Tests of [`Queue`] with correct and with hostile drivers.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ const SIZE: u16 = 8;
 const AVAILABLE: u64 = 0x100;
 const USED: u64 = 0x200;
 
-/// All that the driver has.
+/// The driver's memory.
 struct Ram(Vec<u8>);
 
 impl Ram {
@@ -28,7 +28,7 @@ impl Ram {
         self.put(16 * number + 14, &next.to_le_bytes());
     }
 
-    /// Makes these heads available.
+    /// Makes chains with these heads available.
     fn offer(&mut self, from: u16, heads: &[u16]) {
         for (offset, head) in (0..).zip(heads) {
             let place = u64::from(from.wrapping_add(offset) % SIZE);
@@ -57,17 +57,17 @@ impl Memory for Ram {
     }
 }
 
-/// Gives a chain back and has the driver see it.
-fn give(queue: &mut Queue, ram: &mut Ram, chain: Chain, written: u32) -> Result<bool, Broken> {
-    queue.give(ram, chain, written)?;
+/// Returns a chain and publishes it.
+fn give(queue: &mut Queue, ram: &mut Ram, chain: Chain, written: u32) -> Result<bool, Violation> {
+    queue.put_used(ram, chain, written)?;
     queue.publish(ram)?;
-    queue.tells(ram)
+    queue.needs_interrupt(ram)
 }
 
-/// Takes the next chain there is.
-fn take(queue: &mut Queue, ram: &Ram) -> Result<Option<Chain>, Broken> {
+/// Takes the next available chain.
+fn take(queue: &mut Queue, ram: &Ram) -> Result<Option<Chain>, Violation> {
     if !queue.has_more() {
-        queue.look(ram)?;
+        queue.poll(ram)?;
     }
     queue.take(ram)
 }
@@ -119,7 +119,7 @@ fn indices_go_round() {
 
 #[test]
 fn what_no_driver_may_do_breaks_the_queue() {
-    let walk = |ram: &Ram| -> Result<(), Broken> {
+    let walk = |ram: &Ram| -> Result<(), Violation> {
         let mut queue = queue();
         let mut chain = take(&mut queue, ram)?.unwrap();
         while chain.next(&queue, ram)?.is_some() {}
@@ -133,18 +133,21 @@ fn what_no_driver_may_do_breaks_the_queue() {
     };
     let index = |index: u16| move |ram: &mut Ram| ram.put(AVAILABLE + 2, &index.to_le_bytes());
     assert_eq!(offered(&index(SIZE)), Ok(()));
-    assert_eq!(offered(&index(SIZE + 1)), Err(Broken::TooMany));
-    assert_eq!(offered(&index(u16::MAX)), Err(Broken::TooMany));
-    assert_eq!(offered(&|ram| ram.offer(0, &[SIZE])), Err(Broken::Number));
+    assert_eq!(offered(&index(SIZE + 1)), Err(Violation::TooMany));
+    assert_eq!(offered(&index(u16::MAX)), Err(Violation::TooMany));
+    assert_eq!(
+        offered(&|ram| ram.offer(0, &[SIZE])),
+        Err(Violation::Number)
+    );
     let described = |flags, next| offered(&|ram| ram.describe(0, 0, 1, flags, next));
-    assert_eq!(described(flag::NEXT, 0), Err(Broken::Loop));
-    assert_eq!(described(flag::NEXT, SIZE), Err(Broken::Number));
-    assert_eq!(described(4, 0), Err(Broken::Kind), "indirect");
+    assert_eq!(described(flag::NEXT, 0), Err(Violation::Loop));
+    assert_eq!(described(flag::NEXT, SIZE), Err(Violation::Number));
+    assert_eq!(described(4, 0), Err(Violation::Kind), "indirect");
     let back = |ram: &mut Ram| {
         ram.describe(0, 0, 1, flag::NEXT | flag::WRITE, 1);
         ram.describe(1, 0, 1, 0, 0);
     };
-    assert_eq!(offered(&back), Err(Broken::Shape));
+    assert_eq!(offered(&back), Err(Violation::Shape));
 }
 
 #[test]
@@ -168,13 +171,13 @@ fn parts_that_are_not_the_driver_s_are_noticed() {
                 break;
             }
         }
-        assert_eq!(broken, Err(Broken::Outside), "{available:#x} {used:#x}");
+        assert_eq!(broken, Err(Violation::Outside), "{available:#x} {used:#x}");
     }
     let mut queue = Queue::new(SIZE, !15, AVAILABLE, USED).unwrap();
     let mut ram = Ram::new();
     ram.offer(0, &[1]);
     let mut chain = take(&mut queue, &ram).unwrap().unwrap();
-    assert_eq!(chain.next(&queue, &ram), Err(Broken::Outside));
+    assert_eq!(chain.next(&queue, &ram), Err(Violation::Outside));
 }
 
 #[test]
@@ -198,19 +201,19 @@ fn a_buffer_is_used_up_byte_by_byte() {
         writable: false,
         last: true,
     };
-    assert_eq!(buffer.skip(9), Err(Broken::Shape));
+    assert_eq!(buffer.skip(9), Err(Violation::Shape));
     let mut buffer = Buffer {
         length: 8,
         ..buffer
     };
     assert_eq!(buffer.skip(4), Ok(()));
     assert_eq!((buffer.address, buffer.length), (u64::MAX, 4));
-    assert_eq!(buffer.skip(4), Err(Broken::Outside));
+    assert_eq!(buffer.skip(4), Err(Violation::Outside));
 }
 
 proptest! {
-    /// Whatever is in memory: as many steps as there are descriptors, and nothing else is written
-    /// than the used ring.
+    /// With arbitrary memory, a chain ends after at most as many steps as there are descriptors, and only
+    /// the used ring is written.
     #[test]
     fn any_rings_are_walked_in_bounded_steps(
         bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..8], 0x300),

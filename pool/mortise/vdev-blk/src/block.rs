@@ -4,7 +4,7 @@ use crate::{
     registers::{self, cause, feature, offset, status},
     request::{Completed, Request, Store},
 };
-use core_virtq::{Broken, Chain, Queue};
+use core_virtq::{Chain, Queue, Violation};
 
 /// Bytes of a sector, the unit of requests (virtio 1.2, 5.2.4).
 pub const SECTOR: u64 = 512;
@@ -285,14 +285,14 @@ impl Block {
     }
 
     /// Executes a step on a running queue. Returns whether there may be more.
-    fn advance(&mut self, memory: &mut impl Store) -> Result<bool, Broken> {
+    fn advance(&mut self, memory: &mut impl Store) -> Result<bool, Violation> {
         let Some(queue) = &mut self.queue else {
             return Ok(false);
         };
         match self.after {
             Completion::Nothing => {}
             Completion::Give(chain, written) => {
-                queue.give(memory, chain, written)?;
+                queue.put_used(memory, chain, written)?;
                 self.after = Completion::Publish;
                 return Ok(true);
             }
@@ -302,7 +302,7 @@ impl Block {
                 return Ok(true);
             }
             Completion::Ask => {
-                if queue.tells(memory)? {
+                if queue.needs_interrupt(memory)? {
                     self.interrupt |= cause::USED;
                     self.raise = true;
                 }
@@ -319,7 +319,7 @@ impl Block {
             self.request = queue.take(memory)?.map(Request::new);
             memory.begin();
         } else {
-            self.notified = queue.look(memory)?;
+            self.notified = queue.poll(memory)?;
         }
         Ok(self.notified)
     }

@@ -5,7 +5,7 @@
 //! buffers (2.7.4.3).
 
 use crate::{Geometry, SECTOR, registers::kind};
-use core_virtq::{Broken, Buffer, Chain, Memory, Outside, Queue};
+use core_virtq::{Buffer, Chain, Memory, Outside, Queue, Violation};
 
 /// Bytes of a header: type, priority, sector.
 const HEADER: usize = 16;
@@ -124,10 +124,10 @@ impl Request {
         disk: &Geometry,
         queue: &Queue,
         memory: &mut impl Store,
-    ) -> Result<Option<Completed>, Broken> {
+    ) -> Result<Option<Completed>, Violation> {
         let Some(mut buffer) = self.buffer else {
             // A request without a byte for its status is malformed.
-            let next = self.chain.next(queue, memory)?.ok_or(Broken::Shape)?;
+            let next = self.chain.next(queue, memory)?.ok_or(Violation::Shape)?;
             self.buffer = Some(next);
             return Ok(None);
         };
@@ -138,10 +138,10 @@ impl Request {
         let done = match buffer.writable {
             false if self.have < HEADER => self.read_header(&buffer, memory)?,
             false => self.take(&buffer, disk, memory)?,
-            true if self.action == Action::Unread => return Err(Broken::Shape),
+            true if self.action == Action::Unread => return Err(Violation::Shape),
             true => {
                 let room = buffer.length.checked_sub(buffer.last.into());
-                match room.ok_or(Broken::Shape)? {
+                match room.ok_or(Violation::Shape)? {
                     0 if buffer.last => return self.end(&buffer, memory),
                     room => self.fill(
                         Buffer {
@@ -161,7 +161,7 @@ impl Request {
     }
 
     /// Reads part of the header, or all of it in the usual framing.
-    fn read_header(&mut self, buffer: &Buffer, memory: &impl Store) -> Result<u32, Broken> {
+    fn read_header(&mut self, buffer: &Buffer, memory: &impl Store) -> Result<u32, Violation> {
         let whole = buffer.length as usize >= HEADER && buffer.address.is_multiple_of(8);
         if self.have == 0 && whole {
             self.header = memory.read64s(buffer.address)?;
@@ -210,7 +210,7 @@ impl Request {
         buffer: &Buffer,
         disk: &Geometry,
         memory: &mut impl Store,
-    ) -> Result<u32, Broken> {
+    ) -> Result<u32, Violation> {
         if self.action != Action::Write || !self.fits(buffer, disk) {
             return Ok(buffer.length);
         }
@@ -224,7 +224,7 @@ impl Request {
         buffer: Buffer,
         disk: &Geometry,
         memory: &mut impl Store,
-    ) -> Result<u32, Broken> {
+    ) -> Result<u32, Violation> {
         match self.action {
             Action::Read => {
                 if !self.fits(&buffer, disk) {
@@ -268,10 +268,10 @@ impl Request {
     }
 
     /// Advances by the bytes transferred, or fails the request.
-    fn count(&mut self, done: Result<u32, IoError>) -> Result<u32, Broken> {
+    fn count(&mut self, done: Result<u32, IoError>) -> Result<u32, Violation> {
         let done = match done {
             Ok(done) => done,
-            Err(IoError::Outside) => return Err(Broken::Outside),
+            Err(IoError::Outside) => return Err(Violation::Outside),
             Err(IoError::Failed) => {
                 self.action = self.fail();
                 return Ok(0);
@@ -287,7 +287,7 @@ impl Request {
         &mut self,
         buffer: &Buffer,
         memory: &mut impl Store,
-    ) -> Result<Option<Completed>, Broken> {
+    ) -> Result<Option<Completed>, Violation> {
         if matches!(self.action, Action::Read | Action::Write) && !self.moved.is_multiple_of(SECTOR)
         {
             self.action = self.fail();
