@@ -11,7 +11,12 @@ NOP, SGI, TLBI, DSB = 0xD503201F, 0xD518CBE5, 0xD50C83DF, 0xD5033B9F
 MANAGER, ASLEEP, DEAF = 0, 3, 2
 
 WORDS = {7: TLBI, 8: DSB, 11: SGI}
-PLACES = {"pause": [3], "keep_off": range(4, 12), "withdraw_in": range(6, 9), "note_away": [20]}
+PLACES = {
+    "pause": [3],
+    "request_hold": range(4, 12),
+    "withdraw_in": range(6, 9),
+    "mark_off_core": [20],
+}
 """The functions of the code, by address; `restart` and `destroy` have the same ones."""
 
 

@@ -35,10 +35,10 @@ GUESTS = {"masked-asleep": {DOORBELL}, "masked": {DOORBELL, SYNCHRONOUS}, "deaf"
 """The guests, with the possible vectors of their cores."""
 
 ORDERS = ("pause", "restart", "destroy")
-DECIDED = {"keep_off", "end_from_outside"}
+DECIDED = {"request_hold", "end_from_outside"}
 """The start of Mortise's part of an order, after the check of authority."""
 WITHDRAWS = "withdraw_in"
-STOPPED = {"pause": "note_away", "restart": "rests"}
+STOPPED = {"pause": "mark_off_core", "restart": "record_stop"}
 """The function that records that a core has left its guest. Later instructions are not part of it:
 a leading core starts the next run, or ends the last."""
 
