@@ -32,7 +32,7 @@ pub enum Decision {
     /// A read returns the bits of `mask` of the physical register, and those of `ones`.
     Read {
         /// The register.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// The bits visible to the VM.
         mask: u64,
         /// Bits that read as one.
@@ -42,7 +42,7 @@ pub enum Decision {
     /// read all of IROUTER and pass it to [`OwnedInterrupts::route`](crate::OwnedInterrupts::route).
     ReadRoute {
         /// The 64-bit register.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// The part that the guest reads.
         half: Half,
     },
@@ -50,7 +50,7 @@ pub enum Decision {
     /// register.
     Write {
         /// The register.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// What to write.
         value: u64,
     },
@@ -58,7 +58,7 @@ pub enum Decision {
     /// registers permit byte accesses, so priorities of other VMs are never rewritten.
     WriteBytes {
         /// The register of the lowest byte.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// 0xff for each byte to write.
         mask: u32,
         /// What to write.
@@ -68,7 +68,7 @@ pub enum Decision {
     /// a lock that covers the whole distributor, because other VMs may own the other bits.
     Merge {
         /// The register.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// The bits that the VM owns.
         mask: u32,
         /// Their new value.

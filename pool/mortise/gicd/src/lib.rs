@@ -50,8 +50,8 @@
 //!     width: Width::Word,
 //!     operation: Operation::Write(1 << 27 | 1 << 0),
 //! };
-//! let register = PhysicalRegister { frame: PhysicalFrame::Sgi(3), offset: 0x100, width: Width::Word };
-//! assert_eq!(gic.decide(access), Decision::Write { register, value: 1 << 27 });
+//! let at = PhysicalRegister { frame: PhysicalFrame::Sgi(3), offset: 0x100, width: Width::Word };
+//! assert_eq!(gic.decide(access), Decision::Write { at, value: 1 << 27 });
 //! # Ok::<(), Error>(())
 //! ```
 //!

@@ -69,7 +69,7 @@ fn control_is_fixed_but_shows_outstanding_writes() {
     assert_eq!(
         read(Frame::Distributor, 0, Width::Word),
         Decision::Read {
-            register: word(GICD, 0),
+            at: word(GICD, 0),
             mask: 1 << 31,
             ones: 0x52
         }
@@ -77,7 +77,7 @@ fn control_is_fixed_but_shows_outstanding_writes() {
     assert_eq!(
         read(Frame::Redistributor(1), 0, Width::Word),
         Decision::Read {
-            register: word(PhysicalFrame::Redistributor(5), 0),
+            at: word(PhysicalFrame::Redistributor(5), 0),
             mask: 1 << 3,
             ones: 0
         }
@@ -114,14 +114,14 @@ fn banks_are_masked() {
     assert_eq!(
         write(Frame::Sgi(0), 0x180, Width::Word, u64::MAX),
         Decision::Write {
-            register: word(sgi, 0x180),
+            at: word(sgi, 0x180),
             value: 0x0800_fffe
         }
     );
     assert_eq!(
         read(Frame::Sgi(0), 0x200, Width::Word),
         Decision::Read {
-            register: word(sgi, 0x200),
+            at: word(sgi, 0x200),
             mask: 0x0800_fffe,
             ones: 0
         }
@@ -129,7 +129,7 @@ fn banks_are_masked() {
     assert_eq!(
         write(Frame::Distributor, 0x104, Width::Word, u64::MAX),
         Decision::Write {
-            register: word(GICD, 0x104),
+            at: word(GICD, 0x104),
             value: 0b1010
         }
     );
@@ -170,7 +170,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Distributor, 0x421, Width::Byte, 0x10),
         Decision::Write {
-            register: PhysicalRegister {
+            at: PhysicalRegister {
                 frame: GICD,
                 offset: 0x421,
                 width: Width::Byte
@@ -181,7 +181,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Distributor, 0x420, Width::Word, 0xf0a0_10f8),
         Decision::WriteBytes {
-            register: word(GICD, 0x420),
+            at: word(GICD, 0x420),
             mask: 0xff00_ff00,
             value: 0xf000_8000
         }
@@ -189,7 +189,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         write(Frame::Sgi(1), 0x404, Width::Word, 0xa0a0_0001),
         Decision::Write {
-            register: word(PhysicalFrame::Sgi(5), 0x404),
+            at: word(PhysicalFrame::Sgi(5), 0x404),
             value: 0xa0a0_8080
         }
     );
@@ -201,7 +201,7 @@ fn priorities_are_clamped_and_kept_apart() {
     assert_eq!(
         read(Frame::Sgi(0), 0x400, Width::Word),
         Decision::Read {
-            register: word(PhysicalFrame::Sgi(3), 0x400),
+            at: word(PhysicalFrame::Sgi(3), 0x400),
             mask: 0xffff_ff00,
             ones: 0
         }
@@ -213,7 +213,7 @@ fn triggers_are_merged() {
     assert_eq!(
         write(Frame::Distributor, 0xc08, Width::Word, u64::MAX),
         Decision::Merge {
-            register: word(GICD, 0xc08),
+            at: word(GICD, 0xc08),
             mask: 0x88,
             value: 0x88
         }
@@ -225,7 +225,7 @@ fn triggers_are_merged() {
     assert_eq!(
         write(Frame::Sgi(0), 0xc04, Width::Word, 0),
         Decision::Merge {
-            register: word(PhysicalFrame::Sgi(3), 0xc04),
+            at: word(PhysicalFrame::Sgi(3), 0xc04),
             mask: 0x80_0000,
             value: 0
         }
@@ -234,24 +234,18 @@ fn triggers_are_merged() {
 
 #[test]
 fn routes_are_translated() {
-    let register = PhysicalRegister {
+    let at = PhysicalRegister {
         frame: GICD,
         offset: 0x6108,
         width: Width::Double,
     };
     let to = |value| write(Frame::Distributor, 0x6108, Width::Double, value);
-    assert_eq!(
-        to(0),
-        Decision::Write {
-            register,
-            value: 0x103
-        }
-    );
-    assert_eq!(to(1), Decision::Write { register, value: 5 });
+    assert_eq!(to(0), Decision::Write { at, value: 0x103 });
+    assert_eq!(to(1), Decision::Write { at, value: 5 });
     assert_eq!(to(2), Decision::Ignore);
     assert_eq!(
         write(Frame::Distributor, 0x6108, Width::Word, 1),
-        Decision::Write { register, value: 5 }
+        Decision::Write { at, value: 5 }
     );
     assert_eq!(
         write(Frame::Distributor, 0x610c, Width::Word, 0),
@@ -264,7 +258,7 @@ fn routes_are_translated() {
     assert_eq!(
         read(Frame::Distributor, 0x610c, Width::Word),
         Decision::ReadRoute {
-            register,
+            at,
             half: Half::High
         }
     );
@@ -289,24 +283,24 @@ fn sgis_reach_its_own_cpus() {
 /// The interrupts that a decision changes or reads, with the CPU if they are private. Panics if it
 /// reaches a register that no VM may reach.
 fn reached(decision: Decision) -> Vec<(Option<usize>, u32)> {
-    let (register, bits) = match decision {
+    let (at, bits) = match decision {
         Decision::Value(_) | Decision::Ignore => return Vec::new(),
-        Decision::Read { register, mask, .. } => (register, mask),
-        Decision::Write { register, value } => (register, value),
-        Decision::WriteBytes { register, mask, .. } | Decision::Merge { register, mask, .. } => {
-            (register, mask.into())
+        Decision::Read { at, mask, .. } => (at, mask),
+        Decision::Write { at, value } => (at, value),
+        Decision::WriteBytes { at, mask, .. } | Decision::Merge { at, mask, .. } => {
+            (at, mask.into())
         }
-        Decision::ReadRoute { register, .. } => (register, 1),
+        Decision::ReadRoute { at, .. } => (at, 1),
     };
-    let cpu = match register.frame {
+    let cpu = match at.frame {
         PhysicalFrame::Distributor => None,
         PhysicalFrame::Sgi(cpu) => Some(cpu),
         PhysicalFrame::Redistributor(_) => {
-            assert_eq!((register.offset, bits), (0, 1 << 3), "{decision:?}");
+            assert_eq!((at.offset, bits), (0, 1 << 3), "{decision:?}");
             return Vec::new();
         }
     };
-    let offset = register.offset;
+    let offset = at.offset;
     let (first, width) = match offset {
         0 => {
             assert_eq!(bits, 1 << 31, "{decision:?}");

@@ -51,7 +51,7 @@ mod tests {
                 let expected = match stored & u64::from(owned) {
                     0 => Decision::Ignore,
                     value => Decision::Write {
-                        register: PhysicalRegister {
+                        at: PhysicalRegister {
                             frame: PhysicalFrame::Distributor,
                             offset,
                             width: Width::Word,

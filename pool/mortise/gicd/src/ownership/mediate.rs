@@ -26,22 +26,15 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
             Frame::Sgi(vcpu) => self.cpu(vcpu).map(|cpu| PhysicalFrame::Sgi(cpu.number)),
         };
         let decoded = Register::decode(access.frame, access.offset, access.width);
+        let at = |frame| PhysicalRegister {
+            frame,
+            offset: access.offset,
+            width: access.width,
+        };
         match (frame, access.operation) {
-            (Some(frame), Operation::Read) => {
-                let register = PhysicalRegister {
-                    frame,
-                    offset: access.offset,
-                    width: access.width,
-                };
-                self.read(access.frame, register, decoded)
-            }
+            (Some(frame), Operation::Read) => self.read(access.frame, at(frame), decoded),
             (Some(frame), Operation::Write(value)) => {
-                let register = PhysicalRegister {
-                    frame,
-                    offset: access.offset,
-                    width: access.width,
-                };
-                self.write(register, decoded, value & access.width.mask())
+                self.write(at(frame), decoded, value & access.width.mask())
             }
             (None, Operation::Read) => Decision::Value(0),
             (None, Operation::Write(_)) => Decision::Ignore,
@@ -53,14 +46,10 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
     }
 
     #[inline]
-    fn read(&self, frame: Frame, register: PhysicalRegister, decoded: Register) -> Decision {
+    fn read(&self, frame: Frame, at: PhysicalRegister, decoded: Register) -> Decision {
         let part = |mask| match mask {
             0 => Decision::Value(0),
-            _ => Decision::Read {
-                register,
-                mask,
-                ones: 0,
-            },
+            _ => Decision::Read { at, mask, ones: 0 },
         };
         match decoded {
             Register::Bank {
@@ -71,11 +60,11 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
             Register::Priority { first, count } => part(u64::from(self.bytes(first, count))),
             Register::Configuration { first } => part(u64::from(self.pairs(first))),
             Register::Route { intid, half } if self.owns(intid) => Decision::ReadRoute {
-                register: route(intid),
+                at: route(intid),
                 half,
             },
             Register::DistributorControl => Decision::Read {
-                register,
+                at,
                 mask: DISTRIBUTOR_WRITE_PENDING,
                 ones: control::DS | control::ARE | control::ENABLE_GROUP1,
             },
@@ -96,7 +85,7 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
     }
 
     #[inline]
-    fn write(&self, register: PhysicalRegister, decoded: Register, value: u64) -> Decision {
+    fn write(&self, at: PhysicalRegister, decoded: Register, value: u64) -> Decision {
         match decoded {
             Register::Bank {
                 bank: BitBank::Group,
@@ -104,10 +93,10 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
             } => Decision::Ignore,
             Register::Bank { first, .. } => match value & u64::from(self.owned(first)) {
                 0 => Decision::Ignore,
-                value => Decision::Write { register, value },
+                value => Decision::Write { at, value },
             },
             Register::Priority { first, count } => {
-                self.write_priority(register, self.bytes(first, count), value as u32)
+                self.write_priority(at, self.bytes(first, count), value as u32)
             }
             // SGIs are edge-triggered, whatever is written (section 12.9.10).
             Register::Configuration { first: 0 } => Decision::Ignore,
@@ -115,7 +104,7 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
             Register::Configuration { first } => match self.pairs(first) & 0xaaaa_aaaa {
                 0 => Decision::Ignore,
                 mask => Decision::Merge {
-                    register,
+                    at,
                     mask,
                     value: value as u32 & mask,
                 },
@@ -128,7 +117,7 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
                 const AFFINITY: u64 = 0x00ff_ffff;
                 match self.cpu((value & AFFINITY) as usize) {
                     Some(cpu) => Decision::Write {
-                        register: route(intid),
+                        at: route(intid),
                         value: cpu.affinity,
                     },
                     None => Decision::Ignore,
@@ -145,22 +134,18 @@ impl<const VCPUS: usize, const ROWS: usize> OwnedInterrupts<VCPUS, ROWS> {
         }
     }
 
-    fn write_priority(&self, register: PhysicalRegister, mask: u32, value: u32) -> Decision {
+    fn write_priority(&self, at: PhysicalRegister, mask: u32, value: u32) -> Decision {
         let value = value
             .to_le_bytes()
             .map(|priority| priority.max(HIGHEST_GUEST_PRIORITY));
         let value = u32::from_le_bytes(value) & mask;
-        match (mask, register.width) {
+        match (mask, at.width) {
             (0, _) => Decision::Ignore,
             (u32::MAX, _) | (_, Width::Byte) => Decision::Write {
-                register,
+                at,
                 value: value.into(),
             },
-            _ => Decision::WriteBytes {
-                register,
-                mask,
-                value,
-            },
+            _ => Decision::WriteBytes { at, mask, value },
         }
     }
 

@@ -140,45 +140,29 @@ fn gic(
 fn mediate(board: &Board, gic: &OwnedInterrupts, decide: impl FnOnce() -> Decision) -> u64 {
     match decide() {
         Decision::Value(value) => value,
-        Decision::Read {
-            register,
-            mask,
-            ones,
-        } => load(board, register) & mask | ones,
-        Decision::ReadRoute { register, half } => {
-            half.of(gic.route(physical(board, register.frame).read64(register.offset)))
+        Decision::Read { at, mask, ones } => load(board, at) & mask | ones,
+        Decision::ReadRoute { at, half } => {
+            half.of(gic.route(physical(board, at.frame).read64(at.offset)))
         }
-        Decision::Write { register, value } => {
-            store(board, register, value);
+        Decision::Write { at, value } => {
+            store(board, at, value);
             0
         }
-        Decision::WriteBytes {
-            register,
-            mask,
-            value,
-        } => {
+        Decision::WriteBytes { at, mask, value } => {
             for byte in (0..4).filter(|byte| mask >> (byte * 8) & 1 != 0) {
-                let register = PhysicalRegister {
-                    offset: register.offset + byte,
+                let at = PhysicalRegister {
+                    offset: at.offset + byte,
                     width: Width::Byte,
-                    ..register
+                    ..at
                 };
-                store(board, register, u64::from(value >> (byte * 8) & 0xff));
+                store(board, at, u64::from(value >> (byte * 8) & 0xff));
             }
             0
         }
-        Decision::Merge {
-            register,
-            mask,
-            value,
-        } => {
+        Decision::Merge { at, mask, value } => {
             let _guard = MERGE_LOCK.lock();
-            let old = load(board, register);
-            store(
-                board,
-                register,
-                old & !u64::from(mask) | u64::from(value & mask),
-            );
+            let old = load(board, at);
+            store(board, at, old & !u64::from(mask) | u64::from(value & mask));
             0
         }
         Decision::Ignore => 0,
