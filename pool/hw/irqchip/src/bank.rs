@@ -63,33 +63,27 @@ pub fn is_set(frame: Mmio, bank: usize, intid: u32) -> bool {
     read_word(frame, bank, intid) >> (intid % 32) & 1 != 0
 }
 
+/// Sets or clears a bit of a register by a read-modify-write.
+#[inline(always)]
+fn modify_bit(frame: Mmio, offset: usize, bit: u32, set: bool) {
+    let old = frame.read32(offset);
+    frame.write32(offset, if set { old | bit } else { old & !bit });
+}
+
 /// Sets the group of `intid`.
 pub fn set_group(frame: Mmio, intid: u32, group: Group) {
     let offset = GROUP + intid as usize / 32 * 4;
-    let bit = 1 << (intid % 32);
-    let old = frame.read32(offset);
-    frame.write32(
-        offset,
-        if group == Group::One {
-            old | bit
-        } else {
-            old & !bit
-        },
-    );
+    modify_bit(frame, offset, 1 << (intid % 32), group == Group::One);
 }
 
 /// Sets the trigger of `intid`.
 pub fn set_trigger(frame: Mmio, intid: u32, trigger: Trigger) {
     let offset = CONFIGURATION + intid as usize / 16 * 4;
-    let bit = 2 << (intid % 16 * 2);
-    let old = frame.read32(offset);
-    frame.write32(
+    modify_bit(
+        frame,
         offset,
-        if trigger == Trigger::Edge {
-            old | bit
-        } else {
-            old & !bit
-        },
+        2 << (intid % 16 * 2),
+        trigger == Trigger::Edge,
     );
 }
 
