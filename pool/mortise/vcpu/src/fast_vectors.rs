@@ -92,6 +92,9 @@ impl ConstantReply {
     }
 }
 
+/// Replies of the fast path, the last one being [`ConstantReply::END`].
+type Replies = &'static [ConstantReply];
+
 impl PinnedVcpu {
     /// A vCPU with the slow path for all exits.
     #[must_use]
@@ -122,12 +125,7 @@ impl PinnedVcpu {
 
     /// Enables the fast paths: the interrupt `timer` is injected by `template` while that is not zero,
     /// and hypercalls return `replies`, which end with [`ConstantReply::END`].
-    pub fn enable_fast_paths(
-        &self,
-        timer: u32,
-        template: &'static AtomicU64,
-        replies: &'static [ConstantReply],
-    ) {
+    pub fn enable_fast_paths(&self, timer: u32, template: &'static AtomicU64, replies: Replies) {
         self.timer.set(timer.into());
         self.template.set(template);
         if let (Some(first), Some(&ConstantReply::END)) = (replies.first(), replies.last()) {
@@ -166,7 +164,6 @@ core::arch::global_asm!(
     own_fault!("3"),
     // Lower EL, AArch64, synchronous. HVC has class 0x16 (Arm ARM, D19.2.37).
     ".balign 128",
-    ".Lfast_synchronous:",
     "    stp x0, x1, [sp]",
     "    mrs x1, esr_el2",
     "    lsr x1, x1, #26",
@@ -175,8 +172,7 @@ core::arch::global_asm!(
     "    tbnz w0, #30, .Lhvc",
     "    stp x2, x3, [sp, #8*2]",
     "    ldr x1, [sp, #{replies}]",
-    ".Lnext_reply:",
-    "    ldp x2, x3, [x1], #{reply_size}",
+    ".Lnext_reply: ldp x2, x3, [x1], #{reply_size}",
     "    cbz x2, .Lno_reply",
     "    cmp w2, w0",
     "    b.ne .Lnext_reply",
@@ -191,17 +187,13 @@ core::arch::global_asm!(
     "    eret",
     "    dsb nsh",
     "    isb",
-    ".Lno_hvc:",
-    "    mov x1, #0",
+    ".Lno_hvc: mov x1, #0",
     "    b mortise_save_pinned",
-    ".Lno_reply:",
-    "    ldp x2, x3, [sp, #8*2]",
-    ".Lhvc:",
-    "    mov x1, #5",
+    ".Lno_reply: ldp x2, x3, [sp, #8*2]",
+    ".Lhvc: mov x1, #5",
     "    b mortise_save_pinned",
     // Lower EL, AArch64, IRQ. Bits 63:62 of a list register are the state of its interrupt.
     ".balign 128",
-    ".Lfast_irq:",
     "    stp x0, x1, [sp]",
     "    str x2, [sp, #8*2]",
     "    mrs x0, icc_iar1_el1",
@@ -224,15 +216,13 @@ core::arch::global_asm!(
     "    eret",
     "    dsb nsh",
     "    isb",
-    ".Lother_irq:",
-    "    str x0, [sp, #{acknowledged}]",
+    ".Lother_irq: str x0, [sp, #{acknowledged}]",
     "    ldr x2, [sp, #8*2]",
     "    mov x1, #4",
     "    b mortise_save_pinned",
     // Lower EL, AArch64, FIQ. ICC_HPPIR0_EL1 is read only if an interrupt is posted, which implies a
     // GICv3. 1 is `POSTED_SGI`.
     ".balign 128",
-    ".Lfast_fiq:",
     "    stp x0, x1, [sp]",
     "    ldr x0, [sp, #{posted_intid}]",
     "    cbz x0, .Lother_fiq",
@@ -253,8 +243,7 @@ core::arch::global_asm!(
     "    mov sp, x0",
     "    bl mortise_posted_interrupt",
     "    b mortise_enter_pinned",
-    ".Lother_fiq:",
-    "    mov x1, #2",
+    ".Lother_fiq: mov x1, #2",
     "    b mortise_save_pinned",
     // Lower EL, AArch64, SError; then lower EL, AArch32.
     from_guest!("3", "mortise_save_pinned"),

@@ -32,13 +32,11 @@ impl Access {
     pub fn extend(&self, value: u64) -> u64 {
         let bits = u32::from(self.width) * 8;
         let unused = 64 - bits;
+        let shifted = value << unused;
         let value = if self.sign_extend {
-            (value << unused)
-                .cast_signed()
-                .wrapping_shr(unused)
-                .cast_unsigned()
+            shifted.cast_signed().wrapping_shr(unused).cast_unsigned()
         } else {
-            value << unused >> unused
+            shifted >> unused
         };
         if self.wide {
             value

@@ -106,11 +106,8 @@ impl Traps {
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
         // Identification registers must hide what traps.
-        let identity = if self.trap_pmu_and_debug {
-            hcr::TID3
-        } else {
-            0
-        };
+        let hidden = self.trap_pmu_and_debug;
+        let identity = if hidden { hcr::TID3 } else { 0 };
         always | interrupts | wait | identity
     }
 

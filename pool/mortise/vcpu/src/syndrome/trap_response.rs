@@ -63,11 +63,8 @@ impl SystemRegister {
     /// Whether it is a register of the performance monitor: CRn 9 with CRm 12 to 14, of which EL1 has
     /// two in CRm 14, and CRn 14 with CRm 8 to 15 (Arm ARM, D19.5).
     const fn is_pmu_register(&self) -> bool {
-        let (op1, crn, crm) = (
-            self.encoding >> 11 & 7,
-            self.encoding >> 7 & 15,
-            self.encoding >> 3 & 15,
-        );
+        let encoding = self.encoding;
+        let (op1, crn, crm) = (encoding >> 11 & 7, encoding >> 7 & 15, encoding >> 3 & 15);
         self.op0() == 3
             && match (op1, crn) {
                 (3, 9) => 12 <= crm && crm <= 14,
