@@ -295,22 +295,16 @@ impl Power {
     pub fn next_action(&mut self, vcpu: usize) -> NextAction {
         if let Some(end) = self.end {
             let leads = vcpu == LEADER && self.executing() == 0 && !self.over;
-            return if leads {
-                NextAction::EndRun(end)
-            } else {
-                NextAction::Wait
-            };
+            let led = leads.then_some(end);
+            return led.map_or(NextAction::Wait, NextAction::EndRun);
         }
-        match self.states.get_mut(vcpu) {
-            Some(state) => match *state {
-                Vcpu::Pending(start) => {
-                    *state = Vcpu::On;
-                    NextAction::Start(start)
-                }
-                Vcpu::Off | Vcpu::On | Vcpu::Lent | Vcpu::Reclaimed(_) => NextAction::Wait,
-            },
-            None => NextAction::Wait,
+        if let Some(state) = self.states.get_mut(vcpu)
+            && let Vcpu::Pending(start) = *state
+        {
+            *state = Vcpu::On;
+            return NextAction::Start(start);
         }
+        NextAction::Wait
     }
 
     /// The states of the existing vCPUs.
