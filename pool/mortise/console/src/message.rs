@@ -144,12 +144,8 @@ impl Queue {
     /// Appends a message, or counts it as lost if the queue is full.
     pub(crate) fn push(&mut self, time: u64, about: &Name, words: Words<'_>) {
         let last = (self.first + self.length) % CAPACITY;
-        match self
-            .messages
-            .get_mut(last)
-            .filter(|_| self.length < CAPACITY)
-        {
-            Some(message) => {
+        match self.messages.get_mut(last) {
+            Some(message) if self.length < CAPACITY => {
                 message.time = time;
                 message.about = *about;
                 message.text = words.text;
@@ -158,7 +154,7 @@ impl Queue {
                 }
                 self.length += 1;
             }
-            None => self.lost += 1,
+            _ => self.lost += 1,
         }
     }
 
