@@ -16,7 +16,7 @@ use super::{
     interrupts::{Interrupts, SPI_ROWS},
     log_ring::create_log_ring,
     lost_cores::LostCores,
-    options,
+    options::{self, has_vm_extensions},
     restart::RestartSequence,
     slot::Slot,
     stage2::Stage2,
@@ -108,7 +108,7 @@ impl Vm {
     /// constant.
     #[inline]
     pub(crate) fn slot(&self) -> Option<&'static Slot> {
-        match options::has_vm_extensions() {
+        match has_vm_extensions() {
             true => self.slot,
             false => None,
         }
@@ -241,16 +241,14 @@ impl Vm {
     #[must_use]
     pub fn is_descheduled(&self) -> bool {
         let orders = self.orders();
-        options::has_vm_extensions()
-            && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
+        has_vm_extensions() && (orders & HELD != 0 || orders & (SUSPENDED | ENDING) == SUSPENDED)
     }
 
     /// Whether a running guest must wait and its context is kept.
     pub(crate) fn has_to_wait(&self) -> bool {
         let orders = self.orders();
-        options::has_vm_extensions()
-            && orders & (HELD | SUSPENDED) != 0
-            && orders & (DISCARDED | ENDING) == 0
+        let waits = orders & (HELD | SUSPENDED) != 0 && orders & (DISCARDED | ENDING) == 0;
+        has_vm_extensions() && waits
     }
 
     /// Records that a vCPU is off its core.

@@ -103,7 +103,7 @@ fn continue_report(
         }
         // One line after the other, so that none is lost.
         _ if !flush(core.machine, &stop) || stop() => return true,
-        LINE if !report_cause(report, core.machine, vm, &stop) => return true,
+        LINE if !report_cause(report, core, vm) => return true,
         LINE => {}
         CAUSE => print_registers(report, core.machine, vm),
         // On a shared core the registers are not printed, as that delays others; the status page
@@ -145,20 +145,16 @@ fn write_reason(report: &mut FaultReport, vm: &Vm, part: usize, stop: &dyn Fn() 
     true
 }
 
-/// Prints the fault unless `stop` returns true before; returns whether it is printed.
-fn report_cause(
-    report: &FaultReport,
-    machine: &'static Machine,
-    vm: &Vm,
-    stop: &dyn Fn() -> bool,
-) -> bool {
+/// Prints the fault unless preemption is pending; returns whether it is printed.
+fn report_cause(report: &FaultReport, core: &'static Core, vm: &Vm) -> bool {
     let [what, at, access] = report.fault.arguments();
     let vcpu = Argument::Decimal(report.vcpu as u64);
     let arguments = [what, at, access, vcpu];
     // To store the line is a masked section of its own.
-    let stopped = stop();
+    let stopped = core.preemption_pending();
     if !stopped {
-        machine.report(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);
+        core.machine
+            .report(vm.name(), " stopped: {}{}{} on vCPU {}", &arguments);
     }
     !stopped
 }

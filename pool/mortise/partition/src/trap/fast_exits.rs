@@ -43,9 +43,8 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
         return false;
     }
     let [x0, x1, ..] = frame.x;
-    let mut brief = registry::hypercalls()
-        .iter()
-        .filter_map(|group| group.brief);
+    let groups = registry::hypercalls().iter();
+    let mut brief = groups.filter_map(|group| group.brief);
     let found = brief.find(|brief| brief.function == x0 as u32);
     let answer = found.and_then(|brief| (brief.answer)(x1));
     if let Some(value) = answer {

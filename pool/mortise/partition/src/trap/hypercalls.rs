@@ -7,6 +7,7 @@ use crate::{
 };
 use core::cell::Cell;
 use core_trace::Event;
+use mortise_hypercall::Outcome::{SystemOff, SystemReset, VcpuOff};
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
 use mortise_psci::RunEnd;
 use mortise_vcpu::Frame;
@@ -51,17 +52,15 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
             }
         }
         // Pending interrupts are taken before a run ends: the guest repeats the call.
-        Outcome::VcpuOff | Outcome::SystemOff | Outcome::SystemReset
-            if core.preemption_pending() =>
-        {
+        VcpuOff | SystemOff | SystemReset if core.preemption_pending() => {
             mortise_vcpu::repeat_instruction();
         }
-        Outcome::VcpuOff => match core.dispatcher() {
+        VcpuOff => match core.dispatcher() {
             Some(dispatcher) => dispatcher.stop(core),
             None => restart_vcpu(core, vm, vcpu, frame),
         },
-        Outcome::SystemOff => vm.end(vcpu, RunEnd::Off, core.machine),
-        Outcome::SystemReset => vm.end(vcpu, RunEnd::Restart, core.machine),
+        SystemOff => vm.end(vcpu, RunEnd::Off, core.machine),
+        SystemReset => vm.end(vcpu, RunEnd::Restart, core.machine),
         Outcome::Again(progress) => {
             frame.x[0] = u64::from(progress) << 32 | u64::from(call.function());
             mortise_vcpu::repeat_instruction();
@@ -125,9 +124,8 @@ impl Caller for Vcpu {
     }
 
     fn kick_console(&mut self) -> bool {
-        drain_ring(self.core.machine, self.vm, &|| {
-            self.core.preemption_pending()
-        })
+        let stop = || self.core.preemption_pending();
+        drain_ring(self.core.machine, self.vm, &stop)
     }
 }
 
