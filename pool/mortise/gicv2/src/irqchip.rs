@@ -108,9 +108,8 @@ impl Irqchip for Gicv2 {
         } = access;
         match decide::<{ limits::VCPUS }, _>(owned, vcpu, offset, width, operation) {
             Decision::Common(decision) => apply(decision),
-            Decision::ReadTargets { register, mask } => {
-                let word =
-                    gic.distributor.read32(register.offset & !3) >> (register.offset % 4 * 8);
+            Decision::ReadTargets { at, mask } => {
+                let word = gic.distributor.read32(at.offset & !3) >> (at.offset % 4 * 8);
                 u64::from(targets(owned, word & mask))
             }
         }

@@ -18,7 +18,7 @@ pub enum Decision {
     /// it, and pass it to [`targets`].
     ReadTargets {
         /// The register.
-        register: PhysicalRegister,
+        at: PhysicalRegister,
         /// 0xff for each interrupt that the VM owns.
         mask: u32,
     },
@@ -111,7 +111,7 @@ fn target<const VCPUS: usize, const ROWS: usize>(
         Width::Word if offset.is_multiple_of(4) => 4,
         _ => return None,
     };
-    let register = PhysicalRegister {
+    let at = PhysicalRegister {
         frame: PhysicalFrame::Distributor,
         offset,
         width,
@@ -125,21 +125,17 @@ fn target<const VCPUS: usize, const ROWS: usize>(
     let mask = gic.bytes(first, count);
     match (mask, operation) {
         (0, _) => None,
-        (_, Operation::Read) => Some(Decision::ReadTargets { register, mask }),
+        (_, Operation::Read) => Some(Decision::ReadTargets { at, mask }),
         (_, Operation::Write(value)) => {
             let bytes = (value as u32).to_le_bytes();
             let bytes = bytes.map(|byte| physical(gic, byte));
             let value = u32::from_le_bytes(bytes) & mask;
             Some(Decision::Common(match width {
                 Width::Byte => Common::Write {
-                    register,
+                    at,
                     value: value.into(),
                 },
-                _ => Common::WriteBytes {
-                    register,
-                    mask,
-                    value,
-                },
+                _ => Common::WriteBytes { at, mask, value },
             }))
         }
     }
@@ -170,7 +166,7 @@ fn send<const VCPUS: usize, const ROWS: usize>(
     };
     match physical(gic, vcpus) {
         cpus if cpus != 0 && gic.owns(intid) => Common::Write {
-            register: PhysicalRegister {
+            at: PhysicalRegister {
                 frame: PhysicalFrame::Distributor,
                 offset: SGIR,
                 width: Width::Word,

@@ -61,7 +61,7 @@ fn it_is_a_gicv2_with_cpus_of_its_own() {
 
 #[test]
 fn private_interrupts_are_those_of_the_accessing_core() {
-    let register = PhysicalRegister {
+    let at = PhysicalRegister {
         frame: PhysicalFrame::Sgi(1),
         offset: 0x100,
         width: Width::Word,
@@ -69,14 +69,14 @@ fn private_interrupts_are_those_of_the_accessing_core() {
     let value = 1 << 27 | 0x7fff;
     assert_eq!(
         write(1, 0x100, Width::Word, u64::MAX),
-        Decision::Common(Common::Write { register, value }),
+        Decision::Common(Common::Write { at, value }),
         "the timer, and all SGIs but the doorbell"
     );
-    let register = gicd(0x104, Width::Word);
+    let at = gicd(0x104, Width::Word);
     let value = 1 << 1 | 1 << 3;
     assert_eq!(
         write(1, 0x104, Width::Word, u64::MAX),
-        Decision::Common(Common::Write { register, value })
+        Decision::Common(Common::Write { at, value })
     );
 }
 
@@ -95,19 +95,19 @@ fn targets_are_its_own_cpus_by_its_own_names() {
     assert_eq!(
         write(0, 0x820, Width::Word, 0xff01_0203),
         Decision::Common(Common::WriteBytes {
-            register: gicd(0x820, Width::Word),
+            at: gicd(0x820, Width::Word),
             mask,
             value: 0x0a00_0200,
         })
     );
-    let register = gicd(0x821, Width::Byte);
-    let to = |value| Decision::Common(Common::Write { register, value });
+    let at = gicd(0x821, Width::Byte);
+    let to = |value| Decision::Common(Common::Write { at, value });
     assert_eq!(write(0, 0x821, Width::Byte, 1), to(1 << 3));
     assert_eq!(write(0, 0x821, Width::Byte, 0xfc), to(0));
     assert_eq!(
         read(0, 0x820, Width::Word),
         Decision::ReadTargets {
-            register: gicd(0x820, Width::Word),
+            at: gicd(0x820, Width::Word),
             mask
         }
     );
@@ -120,8 +120,8 @@ fn targets_are_its_own_cpus_by_its_own_names() {
 #[test]
 fn sgis_go_to_its_own_cpus() {
     let sent = |vcpu, value| match write(vcpu, SGIR, Width::Word, value) {
-        Decision::Common(Common::Write { register, value }) => {
-            assert_eq!(register, gicd(SGIR, Width::Word));
+        Decision::Common(Common::Write { at, value }) => {
+            assert_eq!(at, gicd(SGIR, Width::Word));
             Some((value >> 16, value & 0xffff))
         }
         other => {
@@ -141,32 +141,32 @@ fn sgis_go_to_its_own_cpus() {
 
 /// The interrupts that a decision reads or changes.
 fn touched(decision: Decision) -> Vec<u32> {
-    let (register, bits) = match decision {
-        Decision::ReadTargets { register, mask } => (register, u64::from(mask)),
+    let (at, bits) = match decision {
+        Decision::ReadTargets { at, mask } => (at, u64::from(mask)),
         Decision::Common(plain) => match plain {
             Common::Value(_) | Common::Ignore => return vec![],
-            Common::Read { register, mask, .. } => (register, mask),
-            Common::Write { register, value } if register.offset == SGIR => {
+            Common::Read { at, mask, .. } => (at, mask),
+            Common::Write { at, value } if at.offset == SGIR => {
                 assert_eq!(value & !(0b1010 << 16 | 0xf), 0, "{value:#x}");
                 return vec![value as u32 & 0xf];
             }
-            Common::Write { register, value } if (0x400..0xc00).contains(&register.offset) => {
+            Common::Write { at, value } if (0x400..0xc00).contains(&at.offset) => {
                 assert!(value >> 32 == 0);
-                (register, register.width.mask())
+                (at, at.width.mask())
             }
-            Common::Write { register, value } => (register, value),
-            Common::WriteBytes { register, mask, .. } | Common::Merge { register, mask, .. } => {
-                (register, mask.into())
+            Common::Write { at, value } => (at, value),
+            Common::WriteBytes { at, mask, .. } | Common::Merge { at, mask, .. } => {
+                (at, mask.into())
             }
             Common::ReadRoute { .. } => panic!("no GICv2 has routes"),
         },
     };
-    assert!(!matches!(register.frame, PhysicalFrame::Redistributor(_)));
-    let (base, each) = match register.offset {
-        0x100..0x400 => (register.offset as u32 % 0x80 * 8, 1),
-        0x400..0x800 => (register.offset as u32 - 0x400, 8),
-        0x800..0xc00 => (register.offset as u32 - 0x800, 8),
-        0xc00..0xd00 => ((register.offset as u32 - 0xc00) * 4, 2),
+    assert!(!matches!(at.frame, PhysicalFrame::Redistributor(_)));
+    let (base, each) = match at.offset {
+        0x100..0x400 => (at.offset as u32 % 0x80 * 8, 1),
+        0x400..0x800 => (at.offset as u32 - 0x400, 8),
+        0x800..0xc00 => (at.offset as u32 - 0x800, 8),
+        0xc00..0xd00 => ((at.offset as u32 - 0xc00) * 4, 2),
         other => panic!("{other:#x}"),
     };
     let set = (0..64).filter(|bit| bits >> bit & 1 != 0);
@@ -183,15 +183,15 @@ proptest! {
         for offset in 0..0x2000 {
             let decision = decide(&gic, vcpu, offset, Width::from_sas(sas), operation);
             prop_assert!(touched(decision).iter().all(owned), "{:#x}: {:?}", offset, decision);
-            if let Decision::Common(Common::Write { register, value }) = decision
-                && (0x400..0x800).contains(&register.offset)
+            if let Decision::Common(Common::Write { at, value }) = decision
+                && (0x400..0x800).contains(&at.offset)
             {
-                let most_urgent = value.to_le_bytes()[..register.width.bytes()].iter().min().copied();
+                let most_urgent = value.to_le_bytes()[..at.width.bytes()].iter().min().copied();
                 prop_assert!(most_urgent >= Some(HIGHEST_GUEST_PRIORITY));
             }
             let sent_to = match decision {
-                Decision::Common(Common::Write { register, value }) => (register, value),
-                Decision::Common(Common::WriteBytes { register, value, .. }) => (register, value.into()),
+                Decision::Common(Common::Write { at, value }) => (at, value),
+                Decision::Common(Common::WriteBytes { at, value, .. }) => (at, value.into()),
                 _ => continue,
             };
             if TARGETS.contains(&sent_to.0.offset) {
