@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tenonos.errors import InputError
-from tenonos.pool import kconfig
+from tenonos.pool import kconfig, renamed
 
 TREE = """\
 choice IMAGE
@@ -169,5 +169,5 @@ def test_a_former_name_of_a_symbol_leads_to_the_new_one(tmp_path):
 
 def test_new_names_of_symbols_exist():
     tree = kconfig.load()
-    assert set(kconfig.RENAMED.values()) <= tree.symbols.keys()
-    assert not kconfig.RENAMED.keys() & tree.symbols.keys()
+    assert set(renamed.SYMBOLS.values()) <= tree.symbols.keys()
+    assert not renamed.SYMBOLS.keys() & tree.symbols.keys()

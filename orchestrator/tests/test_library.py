@@ -3,7 +3,7 @@
 import pytest
 
 from tenonos.errors import InputError
-from tenonos.pool import library
+from tenonos.pool import library, renamed
 
 MANIFEST = """\
 [package]
@@ -130,3 +130,20 @@ def test_what_is_wrong_with_a_library_of_ones_own_is_told(tmp_path, name, meta, 
     own = _own(tmp_path / "gate", f'[package]\nname = "{name}"\n[package.metadata.tenon]\n{meta}\n')
     with pytest.raises(InputError, match=said):
         library.index().with_library(own)
+
+
+def test_a_former_name_of_a_library_leads_to_the_new_one(tmp_path):
+    manifest = (
+        '[package]\nname = "mine"\ndescription = "x"\n'
+        '[package.metadata.tenon]\nlayer = "core"\n[dependencies]\ncore-native = "0.1"\n'
+    )
+    (tmp_path / "Cargo.toml").write_text(manifest)
+    with pytest.raises(InputError, match="core-native is core-bare now") as caught:
+        library.index().with_library(tmp_path)
+    assert caught.value.where.endswith("Cargo.toml:7")
+
+
+def test_new_names_of_libraries_exist():
+    packages = library.index().by_package
+    assert set(renamed.PACKAGES.values()) <= packages.keys()
+    assert not renamed.PACKAGES.keys() & packages.keys()

@@ -19,6 +19,7 @@ import kconfiglib
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT, shown
+from tenonos.pool import renamed
 
 PREFIX = "CONFIG_"
 
@@ -28,13 +29,6 @@ class Hex(int):
 
 
 Value = bool | int | str
-
-RENAMED = {
-    "LIB_TENON_SERVER_C": "TENON_C_API_SERVERS",
-    "LIB_TENON_VLIB_C": "TENON_C_API_VLIB",
-    "LIB_TENON_VM_C": "TENON_C_API_VM",
-}
-"""Former names of symbols that a configuration or Kconfig file outside the tree may still use."""
 
 _ASSIGNED = re.compile(r"\s*CONFIG_([A-Za-z0-9_]+)\s*=\s*(.*?)\s*$")
 _UNSET = re.compile(r"\s*#\s*CONFIG_([A-Za-z0-9_]+) is not set\s*$")
@@ -130,7 +124,7 @@ class Tree:
     def _check(self, assignment: Assignment) -> None:
         symbol = self.symbols.get(assignment.symbol)
         if symbol is None:
-            known = RENAMED.get(assignment.symbol)
+            known = renamed.SYMBOLS.get(assignment.symbol)
             close = [known] if known else get_close_matches(assignment.symbol, self.symbols, 1, 0.6)
             raise InputError(
                 f"unknown {PREFIX}{assignment.symbol}",
@@ -199,8 +193,8 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
     for file in extra:
         for number, line in enumerate(file.read_text().splitlines(), 1):
             for name in re.findall(r"\w+", line.partition("#")[0]):
-                if name in RENAMED:
-                    what = f"{name} is {RENAMED[name]} now"
+                if name in renamed.SYMBOLS:
+                    what = f"{name} is {renamed.SYMBOLS[name]} now"
                     raise InputError(what, where=f"{shown(file)}:{number}")
     return Tree(kconf)
 

@@ -18,6 +18,7 @@ from tenonos import catalogue
 from tenonos.catalogue import is_c
 from tenonos.errors import InputError
 from tenonos.paths import POOL, ROOT, TESTS, shown
+from tenonos.pool import renamed
 from tenonos.system.units import duration
 
 RANK = {"hw": 0, "core": 1, "mortise": 2, "tenon": 2, "support": 3, "apps": 4}
@@ -343,7 +344,12 @@ class Index:
         return self._with(added)
 
     def _with(self, added: Library) -> "Index":
-        """This index with one more crate, which must have unique names."""
+        """This index with one more crate, which must have unique names and use today's."""
+        for package in (*added.dependencies, *added.options.values()):
+            if package in renamed.PACKAGES and package not in self.by_package:
+                raise InputError(
+                    f"{package} is {renamed.PACKAGES[package]} now", where=_line(added, package)
+                )
         taken = self.by_package.get(added.package) or self.by_symbol.get(added.symbol)
         if taken is not None:
             raise InputError(
