@@ -121,3 +121,22 @@ pub fn system_off<C: Call>() -> ! {
     let _ = smccc::psci::system_off::<C>();
     crate::cpu::park()
 }
+
+/// The former name of [`hypercall0`].
+#[deprecated(note = "renamed to `hypercall0`")]
+pub fn call_hypervisor(function: u32) {
+    hypercall0(function);
+}
+
+/// The former name of [`hypercall1`].
+#[deprecated(note = "renamed to `hypercall1`")]
+pub fn call_hypervisor_with(function: u32, argument: u64) -> u64 {
+    hypercall1(function, argument)
+}
+
+/// The former name of [`hypercall4`].
+#[deprecated(note = "renamed to `hypercall4`")]
+#[must_use]
+pub fn ask_hypervisor(function: u32, arguments: [u64; 4]) -> [u64; 4] {
+    hypercall4(function, arguments)
+}

@@ -42,6 +42,13 @@ impl Wanted {
         }
     }
 
+    /// The former name of [`clearing`](Wanted::clearing).
+    #[deprecated(note = "renamed to `clearing`")]
+    #[must_use]
+    pub const fn taking(self) -> Self {
+        self.clearing()
+    }
+
     /// The wanted flags in the set `set`, if they satisfy the wait.
     fn among(self, set: u32) -> Option<u32> {
         let found = set & self.flags;

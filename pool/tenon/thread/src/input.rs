@@ -14,3 +14,15 @@ pub fn is_available() -> bool {
 pub fn read_byte() -> Option<u8> {
     console::read_byte()
 }
+
+/// The former name of [`is_available`].
+#[deprecated(note = "renamed to `is_available`")]
+pub fn is_there() -> bool {
+    is_available()
+}
+
+/// The former name of [`read_byte`].
+#[deprecated(note = "renamed to `read_byte`")]
+pub fn take() -> Option<u8> {
+    read_byte()
+}

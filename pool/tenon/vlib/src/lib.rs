@@ -160,6 +160,16 @@ impl Channel {
         agent::reserve((self.index, self.port()), share)
     }
 
+    /// The former name of [`reserve_async`](Channel::reserve_async).
+    ///
+    /// # Errors
+    ///
+    /// As for the new name.
+    #[deprecated(note = "renamed to `reserve_async`")]
+    pub fn promise_async(&mut self, share: Option<(Duration, Duration)>) -> Result<(), Error> {
+        self.reserve_async(share)
+    }
+
     /// Closes the channel and frees its memory.
     ///
     /// # Errors

@@ -95,6 +95,18 @@ pub fn nesting_enabled() -> bool {
     options::nesting()
 }
 
+/// The former name of [`handlers_may_use_fp`].
+#[deprecated(note = "renamed to `handlers_may_use_fp`")]
+pub fn may_use_floats() -> bool {
+    handlers_may_use_fp()
+}
+
+/// The former name of [`nesting_enabled`].
+#[deprecated(note = "renamed to `nesting_enabled`")]
+pub fn nests() -> bool {
+    nesting_enabled()
+}
+
 /// Disables interrupt `intid` and removes its handler.
 pub fn unregister(intid: u32) {
     Kernel::with_reschedule(|kernel| kernel.interrupts.unregister(intid));

@@ -114,3 +114,15 @@ pub fn without_preemption<R>(action: impl FnOnce() -> R) -> R {
     let _lock = PreemptionLock::new();
     action()
 }
+
+/// The former name of [`relative_priority`].
+#[deprecated(note = "renamed to `relative_priority`")]
+pub fn relative(difference: i8) -> Priority {
+    relative_priority(difference)
+}
+
+/// The former name of [`disable_fp`].
+#[deprecated(note = "renamed to `disable_fp`")]
+pub fn forgo_floats() {
+    disable_fp();
+}

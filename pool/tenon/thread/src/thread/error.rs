@@ -21,6 +21,13 @@ pub enum Error {
     Overload,
 }
 
+#[expect(non_upper_case_globals, reason = "the former name of a variant")]
+impl Error {
+    /// The former name of [`Error::Deadlock`].
+    #[deprecated(note = "renamed to `Deadlock`")]
+    pub const Itself: Self = Self::Deadlock;
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -92,6 +92,18 @@ impl Server {
         })
     }
 
+    /// The former name of [`set_reservation`](Server::set_reservation).
+    #[deprecated(note = "renamed to `set_reservation`")]
+    pub fn promise(&self, share: Option<(Duration, Duration)>) -> bool {
+        self.set_reservation(share)
+    }
+
+    /// The former name of [`is_attached_to`](Server::is_attached_to).
+    #[deprecated(note = "renamed to `is_attached_to`")]
+    pub fn serves(&self, thread: Handle) -> bool {
+        self.is_attached_to(thread)
+    }
+
     /// Whether it is attached to this thread.
     pub fn is_attached_to(&self, thread: Handle) -> bool {
         let own = |thread: &'static Thread| self.thread.get().is_some_and(|own| own.is(&thread));

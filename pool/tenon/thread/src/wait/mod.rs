@@ -135,6 +135,13 @@ pub enum MutexError {
     OtherMutex,
 }
 
+#[expect(non_upper_case_globals, reason = "the former name of a variant")]
+impl MutexError {
+    /// The former name of [`MutexError::AlreadyOwned`].
+    #[deprecated(note = "renamed to `AlreadyOwned`")]
+    pub const Owned: Self = Self::AlreadyOwned;
+}
+
 impl fmt::Display for MutexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
