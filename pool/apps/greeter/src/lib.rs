@@ -1,4 +1,4 @@
-//! Greeter that answers a number after some steps.
+//! Greeter application, which answers a number after some steps.
 //!
 //! A second thread applies a step of the challenge to the number each millisecond, then wakes the main
 //! thread, which prints the answer.

@@ -1,4 +1,4 @@
-//! Sampler with a fixed rate.
+//! Sampler application with a fixed rate.
 //!
 //! The periodic task `sample` applies a step of the challenge at each release. After [`RELEASES`]
 //! releases it prints the answer and continues.

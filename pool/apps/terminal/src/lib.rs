@@ -1,4 +1,4 @@
-//! Shell on the serial port with a few commands.
+//! Shell application on the serial port with a few commands.
 
 #![no_std]
 #![forbid(unsafe_code)]
