@@ -33,6 +33,51 @@ fn is_schedulable(shares: &[Share]) -> bool {
     })
 }
 
+/// Supply of each entity in its periods: one that is ready for a whole period must receive its budget.
+pub(crate) struct Supply {
+    reservations: Vec<Option<(u64, u64)>>,
+    wants: Vec<bool>,
+    whole: Vec<bool>,
+    got: Vec<u64>,
+    /// The last time at which a budget was not received, and the entity.
+    pub(crate) failure: Option<(u64, usize)>,
+}
+
+impl Supply {
+    pub(crate) fn new(reservations: Vec<Option<(u64, u64)>>) -> Self {
+        let count = reservations.len();
+        Self {
+            reservations,
+            wants: std::vec![false; count],
+            whole: std::vec![false; count],
+            got: std::vec![0; count],
+            failure: None,
+        }
+    }
+
+    /// Counts one tick: the entities that woke or blocked, and the one that runs.
+    pub(crate) fn step(&mut self, now: u64, happened: &[(usize, bool)], runs: Option<usize>) {
+        for (i, reservation) in self.reservations.iter().enumerate() {
+            let Some((budget, period)) = *reservation else {
+                continue;
+            };
+            if now.is_multiple_of(period) {
+                if self.whole[i] && self.got[i] < budget {
+                    self.failure = Some((now, i));
+                }
+                (self.whole[i], self.got[i]) = (self.wants[i], 0);
+            }
+        }
+        for &(i, wake) in happened {
+            self.wants[i] = wake;
+            self.whole[i] &= wake;
+        }
+        if let Some(i) = runs {
+            self.got[i] += 1;
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -49,28 +94,10 @@ proptest! {
         }).prop_filter("schedulable", |shares| is_schedulable(shares)),
         events in events(3),
     ) {
-        let mut wants = [false; 3];
-        let (mut whole, mut got) = ([false; 3], [0; 3]);
-        let mut failure = None;
-        run(&shares, &events, |now, happened, runs| {
-            for (i, share) in shares.iter().enumerate() {
-                let (budget, period) = share.reservation.unwrap_or((0, 1));
-                if now % period == 0 {
-                    if whole[i] && got[i] < budget {
-                        failure = Some((now, i));
-                    }
-                    (whole[i], got[i]) = (wants[i], 0);
-                }
-            }
-            for &(i, wake) in happened {
-                wants[i] = wake;
-                whole[i] &= wake;
-            }
-            if let Some(i) = runs {
-                got[i] += 1;
-            }
-        });
-        prop_assert_eq!(failure, None);
+        let reservations: Vec<_> = shares.iter().map(|share| share.reservation).collect();
+        let mut supply = Supply::new(reservations);
+        run(&shares, &events, |now, happened, runs| supply.step(now, happened, runs));
+        prop_assert_eq!(supply.failure, None);
     }
 
     /// EDF keeps every reservation up to full utilisation, whatever the order of wake-ups.

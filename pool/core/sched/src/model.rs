@@ -295,6 +295,20 @@ pub(crate) fn run(
     }
 }
 
+/// Records the first time at which another entity runs than by the textbook.
+pub(crate) fn record_difference(
+    result: &mut Result<(), TestCaseError>,
+    now: u64,
+    runs: Option<usize>,
+    textbook: Option<usize>,
+) {
+    if result.is_ok() && textbook != runs {
+        *result = Err(TestCaseError::fail(std::format!(
+            "at {now} {runs:?} runs, {textbook:?} by the textbook"
+        )));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -313,11 +327,7 @@ proptest! {
                 }
             }
             model.decide(now);
-            if result.is_ok() && model.running != runs {
-                result = Err(TestCaseError::fail(std::format!(
-                    "at {now} {runs:?} runs, {:?} by the textbook", model.running
-                )));
-            }
+            record_difference(&mut result, now, runs, model.running);
         });
         result?;
     }

@@ -4,6 +4,7 @@ extern crate std;
 
 use super::FairServers;
 use super::model::{SLICE, Share, events, reservation, run, share, threads};
+use crate::guarantees::Supply;
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -35,27 +36,9 @@ proptest! {
     ) {
         let shares: Vec<Share> = shares.into_iter().chain(rest).collect();
         let events: Vec<_> = events.into_iter().filter(|&(_, i, _)| i < shares.len()).collect();
-        let (mut wants, mut whole, mut got) = ([false; 6], [false; 6], [0; 6]);
-        let mut failure = None;
-        run(&shares, &events, |now, happened, runs| {
-            for (i, share) in shares.iter().enumerate() {
-                let Some((budget, period)) = *share else { continue };
-                if now.is_multiple_of(period) {
-                    if whole[i] && got[i] < budget {
-                        failure = Some((now, i));
-                    }
-                    (whole[i], got[i]) = (wants[i], 0);
-                }
-            }
-            for &(i, wake) in happened {
-                wants[i] = wake;
-                whole[i] &= wake;
-            }
-            if let Some(i) = runs {
-                got[i] += 1;
-            }
-        });
-        prop_assert_eq!(failure, None);
+        let mut supply = Supply::new(shares.clone());
+        run(&shares, &events, |now, happened, runs| supply.step(now, happened, runs));
+        prop_assert_eq!(supply.failure, None);
     }
 
     /// Of the servers that are ready in the background all the time, none receives two slices more

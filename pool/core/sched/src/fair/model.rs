@@ -2,6 +2,7 @@
 
 extern crate std;
 
+use crate::model::record_difference;
 use crate::{
     FairServer, FairServers, FixedPriorityScheduler, HasFairServer, HasServer, OnDepletion,
     Priority, Reason, Reservation, Schedulable, Server, State,
@@ -342,11 +343,7 @@ proptest! {
                 model.change(i, wake);
                 model.decide();
             }
-            if result.is_ok() && model.running != runs {
-                result = Err(TestCaseError::fail(std::format!(
-                    "at {now} {runs:?} runs, {:?} by the textbook", model.running
-                )));
-            }
+            record_difference(&mut result, now, runs, model.running);
         });
         result?;
     }
