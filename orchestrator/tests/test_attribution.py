@@ -1,11 +1,10 @@
 """Attribution of code to libraries: by path, and in a linked image."""
 
-import shutil
-import subprocess
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+import rust_image
 from elftools.elf.elffile import ELFFile
 
 from tenonos.analysis.source_locations import Places
@@ -50,30 +49,14 @@ ARCH = """
 core::arch::global_asm!("labelled_here:", "nop", "nop", "nop");
 #[inline(never)] pub fn outer(a: u64) -> u64 { crate::timer::inner(a).max(a + 1) }
 """
-TARGET = "aarch64-unknown-none-softfloat"
 
 
-@pytest.mark.skipif(shutil.which("rustc") is None, reason="no rustc")
 def test_a_linked_image(tmp_path):
-    files = {"timer": "pool/core/timer/src/lib.rs", "arch": "pool/hw/arch/src/lib.rs"}
-    for name, text in (("timer", TIMER), ("arch", ARCH)):
-        file = tmp_path / files[name]
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
-    paths = {name: tmp_path / file for name, file in files.items()}
-    (tmp_path / "main.rs").write_text(SOURCE.format(**paths))
-    command = ["rustc", f"--target={TARGET}", "-Cdebuginfo=2", "-Copt-level=3", "-Cpanic=abort"]
-    done = subprocess.run(
-        [*command, "--edition=2024", "main.rs", "-o", "image"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode and "may not be installed" in done.stderr:
-        pytest.skip("no bare-metal target")
-    assert done.returncode == 0, done.stderr
-    content = (tmp_path / "image").read_bytes()
+    files = {
+        "timer": ("pool/core/timer/src/lib.rs", TIMER),
+        "arch": ("pool/hw/arch/src/lib.rs", ARCH),
+    }
+    content = rust_image.build(tmp_path, files, SOURCE, "-Copt-level=3")
     found = attribute(content, {"hw/arch": tmp_path / "pool/hw/arch"})
     assert sum(found.values()) == elf.sections(content)["text"]
     # Inlined code counts for the library it was written in, assembly for that of its label.

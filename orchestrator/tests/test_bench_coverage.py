@@ -1,11 +1,10 @@
 """Coverage: lines of an image, covered lines, and rows."""
 
-import shutil
-import subprocess
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
+import rust_image
 
 from tenonos.analysis.coverage import Coverage, Image, Written
 from tenonos.bench import coverage as suite
@@ -52,32 +51,16 @@ extern "C" fn dropped(a: u64) -> u64 {
     b.rotate_left(3) ^ 5
 }
 """
-TARGET = "aarch64-unknown-none-softfloat"
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory):
-    if shutil.which("rustc") is None:
-        pytest.skip("no rustc")
     folder = tmp_path_factory.mktemp("coverage")
-    paths = {name: folder / f"pool/core/{name}/src/lib.rs" for name in ("timer", "arch")}
-    for name, text in (("timer", TIMER), ("arch", ARCH)):
-        paths[name].parent.mkdir(parents=True)
-        paths[name].write_text(text)
-    (folder / "main.rs").write_text(SOURCE.format(**paths))
-    command = ["rustc", f"--target={TARGET}", "-Cdebuginfo=2", "-Copt-level=2", "-Cpanic=abort"]
-    done = subprocess.run(
-        [*command, f"--remap-path-prefix={folder}=.", "--edition=2024", "main.rs", "-o", "image"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode and "may not be installed" in done.stderr:
-        pytest.skip("no bare-metal target")
-    assert done.returncode == 0, done.stderr
-    folders = {f"core/{name}": folder / f"pool/core/{name}" for name in paths}
-    return Image((folder / "image").read_bytes(), folders)
+    sources = {"timer": TIMER, "arch": ARCH}
+    files = {name: (f"pool/core/{name}/src/lib.rs", text) for name, text in sources.items()}
+    prefix = f"--remap-path-prefix={folder}=."
+    content = rust_image.build(folder, files, SOURCE, "-Copt-level=2", prefix)
+    return Image(content, {f"core/{name}": folder / f"pool/core/{name}" for name in files})
 
 
 def line(name, number):

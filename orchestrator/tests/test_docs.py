@@ -8,25 +8,7 @@ import pytest
 from tenonos import cli
 from tenonos.paths import ROOT
 from tenonos.run.result import Result, VmResult
-from tenonos.system import from_spec, manifest
-from tenonos.system.schema import (
-    CardSpec,
-    ChannelSpec,
-    DetachSpec,
-    DiskSpec,
-    ManagesSpec,
-    NativeSpec,
-    NetworkSpec,
-    RegionSpec,
-    RegulationSpec,
-    ReserveSpec,
-    SystemSpec,
-    TaskSpec,
-    TemplateSpec,
-    VlibSpec,
-    VmSpec,
-    parse,
-)
+from tenonos.system import from_spec, manifest, schema
 
 PAGES = sorted(
     page
@@ -75,16 +57,24 @@ def test_every_key_of_a_result_is_explained():
 
 def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     text = (ROOT / "docs" / "system.md").read_text()
-    models = (SystemSpec, VmSpec, TaskSpec, ReserveSpec, ManagesSpec, TemplateSpec, ChannelSpec)
+    models = (
+        schema.SystemSpec,
+        schema.VmSpec,
+        schema.TaskSpec,
+        schema.ReserveSpec,
+        schema.ManagesSpec,
+        schema.TemplateSpec,
+        schema.ChannelSpec,
+    )
     models += (
-        CardSpec,
-        DetachSpec,
-        DiskSpec,
-        NativeSpec,
-        NetworkSpec,
-        RegionSpec,
-        RegulationSpec,
-        VlibSpec,
+        schema.CardSpec,
+        schema.DetachSpec,
+        schema.DiskSpec,
+        schema.NativeSpec,
+        schema.NetworkSpec,
+        schema.RegionSpec,
+        schema.RegulationSpec,
+        schema.VlibSpec,
     )
     fields = [field for model in models for field in model.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
@@ -95,7 +85,7 @@ def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert len(examples) == 9
     for example in examples:
-        spec, lines = parse(example, "docs/system.md")
+        spec, lines = schema.parse(example, "docs/system.md")
         assert from_spec(spec, ROOT / "docs" / "system.toml", "docs/system.md", lines)
 
 

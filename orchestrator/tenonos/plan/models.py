@@ -11,15 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from tenonos import outputs
 from tenonos.plan.retrieval.retrieve import THRESHOLD, Hit
 
+Quantity = Literal["period", "deadline", "jitter", "wcet", "tick", "ram", "image", "cores"]
+"""Kinds of demands with a number."""
 Kind = Literal[
-    "period",
-    "deadline",
-    "jitter",
-    "wcet",
-    "tick",
-    "ram",
-    "image",
-    "cores",
+    Quantity,
     "vms",
     "priority",
     "capability",

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tenonos.plan.models import Quantity
+
 MarkKind = Literal[
-    "period",
-    "deadline",
-    "jitter",
-    "wcet",
-    "tick",
-    "ram",
-    "image",
-    "cores",
+    Quantity,
     "cpu",
     "own",
     "vms",
