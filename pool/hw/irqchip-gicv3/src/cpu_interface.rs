@@ -23,7 +23,8 @@ pub enum EndMode {
 pub fn initialise(end: EndMode) {
     icc_pmr_el1::write(0xff);
     icc_bpr1_el1::write(0);
-    icc_ctlr_el1::write(u64::from(end == EndMode::DropPriority) << 1);
+    let drop_only = end == EndMode::DropPriority;
+    icc_ctlr_el1::write(if drop_only { 1 << 1 } else { 0 });
     icc_igrpen1_el1::write(1);
     hw_arch::barrier::isb();
 }
