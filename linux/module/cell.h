@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The page that Linux and Mortise share about a core that Linux lent (docs/formats.md). */
+/*
+ * Cell: the page by which Linux and Mortise exchange the registers of a lent core
+ * (docs/formats.md).
+ */
 #ifndef TENON_CELL_H
 #define TENON_CELL_H
 
@@ -7,19 +10,19 @@
 #include <linux/types.h>
 #include <tenon.h>
 
-enum tenon_turn {
-	TENON_TURN_NONE = 0,
-	TENON_TURN_RUN = 1, /* the core's */
-	TENON_TURN_EVENT = 2, /* Linux's */
+enum tenon_cell_owner {
+	TENON_CELL_FREE = 0,
+	TENON_CELL_CORE = 1, /* the core runs the context */
+	TENON_CELL_LINUX = 2, /* the core has returned */
 };
 
-#define TENON_CELL_FP 1u /* floating point is loaded and saved too */
+#define TENON_CELL_FP 1u /* FP registers are loaded and saved too */
 #define TENON_CELL_KERNEL 2u /* the context is at EL1 */
 
 struct tenon_cell {
-	u32 turn;
+	u32 owner; /* enum tenon_cell_owner */
 	u32 reason; /* enum tenon_loan_reason */
-	u32 sleeper; /* the interrupt is wanted when the turn is Linux's */
+	u32 sleeper; /* Linux requests the interrupt when it becomes the owner */
 	u32 flags;
 	u64 esr;
 	u64 far;
@@ -33,18 +36,18 @@ struct tenon_cell {
 	u64 tpidr_el0;
 	u64 tpidrro_el0;
 	u64 ttbr0_el1;
-	u64 ttbr1_el1; /* the ASID alone, unless at EL1 */
+	u64 ttbr1_el1; /* the ASID only, unless at EL1 */
 	u64 tcr_el1;
 	u64 mair_el1;
 	u64 sctlr_el1;
 	u64 cpacr_el1;
 	u64 cntkctl_el1;
-	u64 vbar_el1; /* at EL1 alone */
+	u64 vbar_el1; /* at EL1 only */
 	u64 keys[10]; /* IA, IB, DA, DB, GA: low, high */
 	u64 fpcr;
 	u64 fpsr;
 	__uint128_t v[32];
-	u64 kernel_sp_el0; /* at EL1 alone */
+	u64 kernel_sp_el0; /* at EL1 only */
 	u64 kernel_tpidr_el1;
 };
 

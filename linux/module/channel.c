@@ -2,9 +2,9 @@
 /*
  * /dev/tenon/NAME: this VM's end of each channel that its device tree names.
  *
- * A read takes one message and a write sends one, as with a message queue: neither is ever cut or
- * joined. A peer that went is end of file for a reader once all it sent was read, and EPIPE for a
- * writer, once; then its next incarnation is waited for.
+ * A read takes one message and a write sends one, as with a message queue: messages are never split
+ * or joined. When the peer has disconnected, a reader gets end of file after all messages, and a
+ * writer gets EPIPE, once each; then the file waits for the next epoch of the peer.
  */
 #include "module.h"
 #include "queue.h"
@@ -34,7 +34,7 @@ struct channel {
 	struct tenon_channel shape;
 	struct resource parts[PARTS];
 	struct tenon_queue queue;
-	struct mutex lock; /* of the queue: this end is one, however many have it open */
+	struct mutex lock; /* protects the queue, which all open files share */
 	wait_queue_head_t waiting;
 	char nodename[TENON_NAME + 8];
 	char label[TENON_NAME + 8];
@@ -42,7 +42,7 @@ struct channel {
 
 static struct channel *channel_of(const struct file *file)
 {
-	/* misc_open left the device there. */
+	/* Set by misc_open(). */
 	return container_of(file->private_data, struct channel, device);
 }
 
@@ -73,7 +73,7 @@ static ssize_t send(struct channel *channel, u64 *slot, char __user *user, size_
 	return length;
 }
 
-/* One message, or -EAGAIN; then the peer rings as soon as there is a reason to try again. */
+/* Transfers one message. After -EAGAIN, the peer rings the doorbell when it can succeed. */
 static ssize_t try_transfer(struct channel *channel, char __user *user, size_t count)
 {
 	struct tenon_queue *queue = &channel->queue;
@@ -125,7 +125,7 @@ static ssize_t channel_write(struct file *file, const char __user *user, size_t 
 {
 	if (count > channel_of(file)->shape.size)
 		return -EMSGSIZE;
-	if (!count) /* an empty message would look like the end to who reads it */
+	if (!count) /* a reader would take an empty message for end of file */
 		return 0;
 	return transfer(file, (char __user *)user, count);
 }
@@ -148,7 +148,9 @@ static int channel_open(struct inode *inode, struct file *file)
 	const struct channel *channel = channel_of(file);
 	fmode_t other = channel->shape.producer ? FMODE_READ : FMODE_WRITE;
 
-	/* Both, to map the own part writable; but the wrong one alone is a mistake. */
+	/*
+	 * Read and write access permits a writable mapping; the opposite access only is an error.
+	 */
 	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) == other)
 		return -EACCES;
 	return stream_open(inode, file);
@@ -260,7 +262,7 @@ static int channel_map(struct device *device, struct channel *channel)
 		if (of_address_to_resource(device->of_node, part, place) ||
 		    resource_size(place) < needed[part] || !PAGE_ALIGNED(place->start))
 			return -EINVAL;
-		/* Memory like any other, but for not being this kernel's. */
+		/* Normal memory that this kernel does not manage. */
 		parts[part] = devm_memremap(device, place->start, resource_size(place),
 					    MEMREMAP_WB);
 		if (IS_ERR(parts[part]))
@@ -318,7 +320,7 @@ static struct platform_driver driver = {
 	.driver = {
 		.name = "tenon-channel",
 		.of_match_table = compatible,
-		/* Who has a device open keeps the module, and nothing else its memory. */
+		/* An open file holds the module, but not the memory of the device. */
 		.suppress_bind_attrs = true,
 	},
 };

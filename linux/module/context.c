@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thread's registers, from where Linux keeps them into a cell, and back. */
+/* Transfer of a thread's registers between Linux and a cell. */
 #include "detach.h"
 
 #include <linux/string.h>
@@ -11,13 +11,13 @@
 #include <asm/sysreg.h>
 
 /*
- * What stays the same on all CPUs is read here; what differs is the thread's own. EnIA is the
- * kernel's while it runs, and the thread's again on its way out.
+ * Registers that are equal on all CPUs are read here; the others come from the thread.
+ * SCTLR_EL1.EnIA has the kernel's value while the kernel runs, and is replaced by the thread's.
  */
 static void fill_system(struct tenon_thread *thread, struct tenon_cell *cell)
 {
 	cell->ttbr0_el1 = phys_to_ttbr(virt_to_phys(thread->mm->pgd));
-	/* TCR_EL1.A1 is set: the ASID is the one of TTBR1. */
+	/* TCR_EL1.A1 is set: the ASID is that of TTBR1. */
 	cell->ttbr1_el1 = thread->asid << 48;
 	cell->tcr_el1 = read_sysreg(tcr_el1);
 	cell->mair_el1 = read_sysreg(mair_el1);
@@ -35,7 +35,7 @@ static void fill_keys(struct tenon_cell *cell)
 #endif
 }
 
-/* Its floating point may be in this CPU's registers: this puts it where the task keeps it. */
+/* Saves the FP registers of the task, if this CPU holds them, to the task structure. */
 static struct user_fpsimd_state *floating_point(void)
 {
 	kernel_neon_begin();
@@ -64,8 +64,8 @@ void tenon_context_fill(struct tenon_thread *thread, struct pt_regs *regs)
 }
 
 /*
- * The task does not own the floating point registers of any CPU since fill(), so Linux loads them
- * from here on its way to user mode.
+ * Since tenon_context_fill() no CPU holds the FP registers of the task, so Linux loads them on the
+ * return to user mode.
  */
 void tenon_context_take(struct tenon_thread *thread, struct pt_regs *regs)
 {
@@ -76,7 +76,7 @@ void tenon_context_take(struct tenon_thread *thread, struct pt_regs *regs)
 	regs->sp = cell->sp;
 	regs->pc = cell->pc;
 	regs->pstate = cell->pstate;
-	/* It is in no system call, so nothing of Linux's makes it repeat one. */
+	/* The thread is not in a system call, so that Linux must not restart one. */
 	regs->syscallno = NO_SYSCALL;
 	write_sysreg(cell->tpidr_el0, tpidr_el0);
 	memcpy(fp->vregs, cell->v, sizeof(cell->v));

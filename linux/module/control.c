@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/tenon/control: life cycles of the VMs this one manages. */
+/* /dev/tenon/control: life cycle of the VMs that this VM manages. */
 #include "module.h"
 
 #include <linux/fs.h>
@@ -13,7 +13,7 @@
 #include <tenon.h>
 
 static DEFINE_MUTEX(lock);
-/* Mortise writes answers that registers are too small for here. */
+/* Buffer for results that exceed the registers. */
 static void *page;
 
 static int version(struct tenon_version *version)
@@ -50,7 +50,7 @@ static int list(struct tenon_vm *vm)
 	memset(vm, 0, sizeof(*vm));
 	vm->slot = slot;
 	known.handle = answer.value[0];
-	/* One that went in between is not there. */
+	/* A VM that was destroyed meanwhile is not listed. */
 	if (!known.handle || statistics(&known))
 		return 0;
 	vm->handle = answer.value[0];
@@ -113,7 +113,7 @@ static int create(struct tenon_create *create)
 	return tenon_image_create(create->address, create->bytes, &create->handle);
 }
 
-/* Commands whose argument is a structure: copied in, worked on, copied out if it worked. */
+/* Commands with a structure as argument: copied in, processed, and copied out on success. */
 union structure {
 	struct tenon_version version;
 	struct tenon_create create;
@@ -143,7 +143,7 @@ static int with_structure(unsigned int command, union structure *it)
 	}
 }
 
-/* Commands whose argument is a handle: a number of more than 32 bits is nobody's, as 0 is. */
+/* Commands with a handle as argument: a number of more than 32 bits is invalid, as is 0. */
 static int with_handle(unsigned int command, unsigned long number)
 {
 	u32 handle = number > U32_MAX ? 0 : number;

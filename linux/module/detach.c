@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which threads are detached, and /sys/kernel/tenon/detach, where one asks for it. */
+/* List of detached threads, and /sys/kernel/tenon/detach. */
 #include "module.h"
 #include "detach.h"
 
@@ -13,10 +13,13 @@
 #include <linux/task_work.h>
 
 static LIST_HEAD(threads);
-/* Guards the list, who is queued, and which loan is whose. Taken in hooks and by timers too. */
+/*
+ * Protects the list, and `queued`, `left`, `loan` and `next` of each thread. Taken in hooks and
+ * timers.
+ */
 static DEFINE_SPINLOCK(lock);
-/* One comes to the list at a time. */
-static DEFINE_MUTEX(comers);
+/* Serialises additions to the list. */
+static DEFINE_MUTEX(add_lock);
 static struct workqueue_struct *releases;
 static struct kobject *folder;
 
@@ -51,8 +54,8 @@ static void queue_locked(struct tenon_thread *thread)
 		return;
 	thread->queued = true;
 	kref_get(&thread->references);
-	if (task_work_add(thread->task, &thread->turn, TWA_RESUME)) {
-		/* It exits, so the list still has it. */
+	if (task_work_add(thread->task, &thread->work, TWA_RESUME)) {
+		/* It is exiting; the list still holds a reference. */
 		thread->queued = false;
 		tenon_thread_put(thread);
 	}
@@ -67,7 +70,7 @@ void tenon_thread_queue(struct tenon_thread *thread)
 	spin_unlock_irqrestore(&lock, flags);
 }
 
-void tenon_thread_unqueued(struct tenon_thread *thread)
+void tenon_thread_dequeued(struct tenon_thread *thread)
 {
 	unsigned long flags;
 
@@ -115,14 +118,14 @@ void tenon_thread_rename(struct tenon_thread *thread)
 		return;
 	thread->number = task_pid_nr(thread->task);
 	snprintf(name, sizeof(name), "%d", thread->number);
-	/* Who had that number has ended, but its folder may still be there. */
+	/* The previous thread of that number has ended, but its folder may still exist. */
 	flush_workqueue(releases);
 	if (kobject_rename(&thread->kobject, name))
 		pr_notice("%s stays %s in sysfs\n", name, kobject_name(&thread->kobject));
 }
 
-/* Has it look at what changed: on its core, in Linux's user mode, or when its system call ends. */
-static void tell_locked(struct tenon_thread *thread)
+/* Notifies the thread of a change: on its core, in user mode, or at the end of its system call. */
+static void notify_locked(struct tenon_thread *thread)
 {
 	tenon_loan_wake(thread->loan);
 	queue_locked(thread);
@@ -132,7 +135,7 @@ static void release(struct work_struct *work)
 {
 	struct tenon_thread *thread = container_of(work, struct tenon_thread, release);
 
-	hrtimer_cancel(&thread->back);
+	hrtimer_cancel(&thread->resume_timer);
 	if (thread->kobject.state_in_sysfs)
 		kobject_del(&thread->kobject);
 	tenon_loan_release(thread->loan);
@@ -179,7 +182,7 @@ static ssize_t cpu_store(struct kobject *kobject, struct kobj_attribute *attribu
 		unused = loan;
 	} else {
 		thread->next = loan;
-		tell_locked(thread);
+		notify_locked(thread);
 	}
 	spin_unlock_irq(&lock);
 	if (unused)
@@ -221,7 +224,7 @@ static struct task_struct *task_of(int number)
 	return task;
 }
 
-/* The thread may be any, so it exits whenever it likes: only on the list is that noticed. */
+/* The thread may exit at any time; its exit is noticed only while it is on the list. */
 static int start(struct tenon_thread *thread)
 {
 	int error = 0;
@@ -240,7 +243,7 @@ static int start(struct tenon_thread *thread)
 	return error;
 }
 
-/* A core whose thread has just ended is on its way back to Linux: that is waited for. */
+/* Claims a core; waits for the release of cores of ended threads. */
 static struct tenon_loan *claim(int cpu)
 {
 	struct tenon_loan *loan = tenon_loan_claim(cpu);
@@ -273,9 +276,9 @@ static int detach(struct task_struct *task, int cpu)
 	thread->task = get_task_struct(task);
 	thread->number = task_pid_nr(task);
 	kref_init(&thread->references);
-	init_task_work(&thread->turn, tenon_thread_turn);
-	hrtimer_init(&thread->back, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	thread->back.function = tenon_thread_back;
+	init_task_work(&thread->work, tenon_thread_work);
+	hrtimer_init(&thread->resume_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	thread->resume_timer.function = tenon_thread_resume;
 	INIT_WORK(&thread->release, release);
 	__module_get(THIS_MODULE);
 	error = kobject_init_and_add(&thread->kobject, &thread_type, folder, "%d",
@@ -298,9 +301,9 @@ static ssize_t detach_store(struct kobject *kobject, struct kobj_attribute *attr
 	task = task_of(number);
 	if (!task)
 		return -ESRCH;
-	mutex_lock(&comers);
+	mutex_lock(&add_lock);
 	error = detach(task, cpu);
-	mutex_unlock(&comers);
+	mutex_unlock(&add_lock);
 	put_task_struct(task);
 	return error ?: length;
 }
@@ -323,7 +326,7 @@ static ssize_t attach_store(struct kobject *kobject, struct kobj_attribute *attr
 		if (thread->task != task)
 			continue;
 		WRITE_ONCE(thread->leaving, true);
-		tell_locked(thread);
+		notify_locked(thread);
 		found = true;
 	}
 	spin_unlock_irq(&lock);
@@ -361,7 +364,7 @@ workqueue:
 	return error;
 }
 
-/* Each thread holds the module, so there is none any more. */
+/* Each detached thread holds a reference to the module, so there is none left. */
 void tenon_detach_exit(void)
 {
 	if (!releases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Threads of Linux's that run on cores which Linux lends. */
+/* Detached threads: Linux threads that run on lent cores. */
 #ifndef TENON_DETACH_H
 #define TENON_DETACH_H
 
@@ -15,54 +15,56 @@
 
 struct tenon_thread {
 	struct list_head list;
-	struct kref references; /* one for the list, one for `turn`, queued or running */
+	struct kref references; /* one of the list, one of `work` while it is queued or runs */
 	struct task_struct *task;
-	pid_t number; /* its folder's name */
-	struct callback_head turn;
+	pid_t number; /* the name of its sysfs folder */
+	struct callback_head work;
 	bool queued;
-	bool left; /* off the list: it is not queued any more */
-	bool leaving; /* somebody wants it attached */
-	bool in_signal; /* between the beginning and the end of get_signal() */
-	bool was_traced; /* system calls were traced before it was detached */
-	bool running; /* on its core */
+	bool left; /* removed from the list; not queued again */
+	bool leaving; /* to be attached */
+	bool in_signal; /* within get_signal() */
+	bool was_traced; /* its system calls were traced before it was detached */
+	bool running; /* on its lent core */
 	struct tenon_loan *loan;
-	struct tenon_loan *next; /* the core somebody wants it on */
-	struct mm_struct *mm; /* whose ASID it pins */
+	struct tenon_loan *next; /* the core to which it is to migrate */
+	struct mm_struct *mm; /* its ASID is pinned */
 	u64 asid;
-	u64 fault[2]; /* the last one: its PC and address */
+	u64 fault[2]; /* PC and address of the last fault */
 	u64 calls, faults, others;
-	struct hrtimer back;
+	struct hrtimer resume_timer;
 	struct kobject kobject;
 	struct work_struct release;
 };
 
-/* detach.c: which threads there are. */
+/* detach.c: the list of detached threads. */
 
 struct tenon_thread *tenon_thread_of(struct task_struct *task);
-/* Has it look, on its way to user mode, whether it can run on its core. */
+/* Queues task work, by which the thread runs on its core instead of returning to user mode. */
 void tenon_thread_queue(struct tenon_thread *thread);
-/* Its turn begins, and owns a reference from then on. */
-void tenon_thread_unqueued(struct tenon_thread *thread);
+/* The task work starts; it owns a reference until it ends. */
+void tenon_thread_dequeued(struct tenon_thread *thread);
 void tenon_thread_put(struct tenon_thread *thread);
-/* It is attached for good, or exits. Called by the thread itself. */
+/* Attaches the calling thread permanently, or removes it when it exits. */
 void tenon_thread_leave(struct tenon_thread *thread);
-/* Its number is another one if it led no process and called execve(): then it leads one. */
+/*
+ * Updates its number: execve() by a thread other than the leader changes it to that of the leader.
+ */
 void tenon_thread_rename(struct tenon_thread *thread);
-/* Changes over to the core somebody wants it on. */
+/* Migrates to the requested core, if there is one. */
 void tenon_thread_move(struct tenon_thread *thread);
 
-/* turn.c: the thread's side. */
+/* thread_work.c: task work of a detached thread. */
 
-void tenon_thread_turn(struct callback_head *head);
-enum hrtimer_restart tenon_thread_back(struct hrtimer *timer);
+void tenon_thread_work(struct callback_head *head);
+enum hrtimer_restart tenon_thread_resume(struct hrtimer *timer);
 void tenon_thread_forget_mm(struct tenon_thread *thread);
 
-/* context.c: between a thread and a cell. */
+/* context.c: register transfer between a thread and a cell. */
 
 void tenon_context_fill(struct tenon_thread *thread, struct pt_regs *regs);
 void tenon_context_take(struct tenon_thread *thread, struct pt_regs *regs);
 
-/* hooks.c: where Linux says that a thread comes back, is forked or exits. */
+/* hooks.c: hooks at the end of a system call or signal, at fork and at exit. */
 
 int tenon_hooks_init(void);
 void tenon_hooks_exit(void);

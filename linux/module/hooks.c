@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where Linux says that a detached thread is on its way to user mode, has a child, or exits.
+ * Hooks for detached threads: end of a system call, end of a signal, fork and exit.
  *
- * No other thread pays for it: syscall_trace_exit() is called only for those whose system calls
- * are traced, and of these only detached ones have a turn.
+ * Other threads have no overhead: syscall_trace_exit() is called only for threads with traced
+ * system calls, and only detached ones among them queue task work.
  */
 #include "detach.h"
 
@@ -33,7 +33,7 @@ static int signal_begins(struct kretprobe_instance *instance, struct pt_regs *re
 	return 0;
 }
 
-/* Stopped and continued, traced, or with a handler to begin: its registers are what they will be. */
+/* After a stop, a trace event or the set-up of a handler, the user registers are final. */
 static int signal_ends(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct tenon_thread *thread = tenon_thread_of(current);
@@ -52,7 +52,7 @@ static struct kretprobe signal = {
 	.maxactive = NR_CPUS,
 };
 
-/* A child is attached. It inherited that its system calls are traced. */
+/* A child is attached; clears the trace flag that it inherits. */
 static void forks(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	struct tenon_thread *thread = tenon_thread_of(parent);
@@ -79,7 +79,7 @@ static struct {
 	{ "sched_process_exit", exits },
 };
 
-/* Their symbols are not for modules; their names are. */
+/* The tracepoint symbols are not exported; they are found by name. */
 static void find(struct tracepoint *point, void *data)
 {
 	int i;

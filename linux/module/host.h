@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts without a device need of the kernel, for a test outside of it. */
+/* Substitutes for kernel interfaces, for host tests of the files that use no device. */
 #ifndef TENON_HOST_H
 #define TENON_HOST_H
 
@@ -24,7 +24,7 @@ typedef uint32_t u32;
 #define PAGE_SIZE 4096ul
 #define GFP_KERNEL_ACCOUNT 0
 
-/* Pages that there are of; a test counts what is given back, and has them run out. */
+/* Number of free pages, by which a test detects leaks and exhausts memory. */
 extern long host_pages;
 
 static inline unsigned long get_zeroed_page(int flags)

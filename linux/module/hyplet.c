@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/tenon/hyplet: a process's own functions on CPUs that Linux gives up.
+ * /dev/tenon/hyplet: functions of a process on lent CPUs.
  *
- * What is had through one opening of it is the opener's alone, and goes when it closes it, as it
- * does by exiting however it does.
+ * The resources of an open file belong to the opening process only. They are released when it
+ * closes the file or exits.
  */
 #include "module.h"
 #include "hyplet.h"
@@ -32,7 +32,7 @@ static int hyplet_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static void give_all_back(struct hyplet *hyplet)
+static void release_all(struct hyplet *hyplet)
 {
 	mutex_lock(&hyplet->lock);
 	hyplet_cores_release(hyplet);
@@ -41,13 +41,13 @@ static void give_all_back(struct hyplet *hyplet)
 	mutex_unlock(&hyplet->lock);
 }
 
-/* Others that inherited the file have no part in it. */
+/* Other processes that inherited the file do not affect it. */
 static int hyplet_flush(struct file *file, fl_owner_t closer)
 {
 	struct hyplet *hyplet = file->private_data;
 
 	if (closer == hyplet->owner)
-		give_all_back(hyplet);
+		release_all(hyplet);
 	return 0;
 }
 
@@ -55,13 +55,13 @@ static int hyplet_release(struct inode *inode, struct file *file)
 {
 	struct hyplet *hyplet = file->private_data;
 
-	give_all_back(hyplet);
+	release_all(hyplet);
 	mmdrop(hyplet->memory.mm);
 	kfree(hyplet);
 	return 0;
 }
 
-/* A stack may lie in what is mapped already. */
+/* A stack may lie in memory that is mapped already. */
 static int map(struct hyplet *hyplet, struct tenon_hyplet_map *map)
 {
 	bool stack = map->flags & TENON_HYPLET_STACK;
@@ -87,7 +87,7 @@ static int unmap(struct hyplet *hyplet, u64 address)
 	return hyplet->assigned ? -EBUSY : hyplet_memory_unmap(&hyplet->memory, address);
 }
 
-static int ask_map(struct hyplet *hyplet, void __user *argument)
+static int ioctl_map(struct hyplet *hyplet, void __user *argument)
 {
 	struct tenon_hyplet_map wish;
 	int error;
@@ -100,7 +100,7 @@ static int ask_map(struct hyplet *hyplet, void __user *argument)
 	return copy_to_user(argument, &wish, sizeof(wish)) ? -EFAULT : error;
 }
 
-static int ask_assign(struct hyplet *hyplet, void __user *argument)
+static int ioctl_assign(struct hyplet *hyplet, void __user *argument)
 {
 	struct tenon_hyplet_assign wish;
 
@@ -109,7 +109,7 @@ static int ask_assign(struct hyplet *hyplet, void __user *argument)
 	return wish.reserved ? -EINVAL : hyplet_core_assign(hyplet, &wish);
 }
 
-static int ask_wait(struct hyplet *hyplet, void __user *argument)
+static int ioctl_wait(struct hyplet *hyplet, void __user *argument)
 {
 	struct tenon_hyplet_end end;
 	int error;
@@ -126,13 +126,13 @@ static int change(struct hyplet *hyplet, unsigned int command, unsigned long arg
 {
 	switch (command) {
 	case TENON_HYPLET_MAP:
-		return ask_map(hyplet, (void __user *)argument);
+		return ioctl_map(hyplet, (void __user *)argument);
 	case TENON_HYPLET_UNMAP:
 		return unmap(hyplet, argument);
 	case TENON_HYPLET_DROP_CPU:
 		return argument < nr_cpu_ids ? hyplet_core_claim(hyplet, argument) : -ENODEV;
 	case TENON_HYPLET_ASSIGN:
-		return ask_assign(hyplet, (void __user *)argument);
+		return ioctl_assign(hyplet, (void __user *)argument);
 	case TENON_HYPLET_UNASSIGN:
 		return hyplet_core_unassign(hyplet, argument);
 	default:
@@ -145,11 +145,11 @@ static long hyplet_ioctl(struct file *file, unsigned int command, unsigned long 
 	struct hyplet *hyplet = file->private_data;
 	long result;
 
-	/* Its memory is that of one process. */
+	/* The memory is that of the opening process. */
 	if (current->mm != hyplet->memory.mm)
 		return -EPERM;
 	if (command == TENON_HYPLET_WAIT)
-		return ask_wait(hyplet, (void __user *)argument);
+		return ioctl_wait(hyplet, (void __user *)argument);
 	if (mutex_lock_killable(&hyplet->lock))
 		return -EINTR;
 	result = change(hyplet, command, argument);
@@ -175,7 +175,7 @@ static struct miscdevice device = {
 
 static bool offered;
 
-/* Behind the loans. */
+/* Called after tenon_loan_init(). */
 int tenon_hyplet_init(void)
 {
 	int error;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hyplets: functions of a process on CPUs that Linux gave up (docs/hyplets.md).
+ * Hyplets: functions of a process that run on lent CPUs (docs/hyplets.md).
  *
- * memory: what they may reach; device: registers among that; core: a CPU that runs one; context: the
- * registers it begins with; step: how those follow each other; offlet: the kernel's share in them;
- * show: sysfs; hyplet: the device through which a process has all of it.
+ * memory: the memory they may access; device: device registers in it; core: a CPU that runs a
+ * hyplet; context: initial registers; step: sequence of steps; offlet: callbacks of the kernel
+ * between steps; show: sysfs; hyplet: the character device.
  */
 #ifndef TENON_HYPLET_H
 #define TENON_HYPLET_H
@@ -20,11 +20,13 @@
 #include <linux/xarray.h>
 #include <tenon-hyplet.h>
 
-/* hyplet_memory.c: each call under the lock of its hyplet, those that map by its own process. */
+/*
+ * hyplet_memory.c: the caller holds the lock of the hyplet; calls that map run in its own process.
+ */
 
 struct hyplet_memory {
 	struct mm_struct *mm;
-	struct xarray pages; /* by number: struct hyplet_page */
+	struct xarray pages; /* struct hyplet_page by page number */
 	struct list_head regions;
 };
 
@@ -34,23 +36,23 @@ int hyplet_memory_map_all(struct hyplet_memory *memory);
 int hyplet_memory_unmap(struct hyplet_memory *memory, u64 address);
 void hyplet_memory_drop(struct hyplet_memory *memory);
 bool hyplet_memory_writable(struct hyplet_memory *memory, u64 address, u64 bytes);
-/* Where the kernel has a word of it; NULL: it is not mapped writable. */
+/* Kernel address of a word; NULL if it is not mapped writable. */
 u64 *hyplet_memory_word(struct hyplet_memory *memory, u64 address);
 int hyplet_memory_build(struct hyplet_memory *memory, struct tenon_table *table);
 
-/* hyplet_device.c: whether a page has something of a device that the system gives this VM. */
+/* hyplet_device.c: whether a page contains registers of a device that is assigned to this VM. */
 
 bool hyplet_device_is_known(u64 page);
 
-#define HYPLET_STACK (4 * PAGE_SIZE) /* of callbacks */
+#define HYPLET_STACK (4 * PAGE_SIZE) /* stack of callbacks */
 
-/* What one opening of the device has, and its process alone. */
+/* State of one open file of the device, owned by the opening process. */
 struct hyplet {
 	struct mutex lock;
 	fl_owner_t owner;
 	struct hyplet_memory memory;
-	u64 stack; /* its end; 0: none */
-	unsigned int assigned; /* cores; memory changes at none only */
+	u64 stack; /* end of the stack; 0: none */
+	unsigned int assigned; /* number of assigned cores; memory can change only if it is 0 */
 };
 
 struct hyplet_entry {
@@ -67,29 +69,29 @@ struct hyplet_core {
 	struct kobject object;
 	struct list_head list;
 	u32 cpu;
-	struct hyplet *owner; /* NULL: nobody's; changed under cores_lock */
+	struct hyplet *owner; /* NULL: free; protected by cores_lock */
 	struct tenon_loan *loan;
 	struct hyplet_entry entry;
 	struct tenon_table table;
 	u64 *progress;
-	struct task_struct *runner; /* NULL: nothing is assigned */
-	struct mutex turn; /* of what follows, and of whose turn the cell says it is */
-	bool in_kernel; /* a callback runs there */
-	void *stack; /* of callbacks */
-	u64 lives; /* assignments so far */
+	struct task_struct *runner; /* NULL: no function is assigned */
+	struct mutex step_lock; /* protects the fields below and the owner of the cell */
+	bool in_kernel; /* a callback runs on the core */
+	void *stack; /* stack of callbacks */
+	u64 assignments; /* count of assignments */
 	struct tenon_hyplet_end end;
 	pid_t pid;
 	wait_queue_head_t ended;
 };
 
-/* hyplet_core.c: under the lock of the hyplet, but for waiting. */
+/* hyplet_core.c: the caller holds the lock of the hyplet, except for hyplet_core_wait(). */
 
 int hyplet_core_claim(struct hyplet *hyplet, u32 cpu);
 int hyplet_core_assign(struct hyplet *hyplet, const struct tenon_hyplet_assign *wish);
 int hyplet_core_unassign(struct hyplet *hyplet, u64 function);
 int hyplet_core_wait(struct hyplet *hyplet, struct tenon_hyplet_end *end);
 void hyplet_cores_release(struct hyplet *hyplet);
-void hyplet_core_settle(u32 cpu);
+void hyplet_core_synchronize(u32 cpu);
 void hyplet_cores_exit(void);
 
 /* hyplet_step.c */
@@ -99,20 +101,22 @@ bool hyplet_step_is_over(const struct hyplet_core *core);
 void hyplet_step_stop(struct hyplet_core *core);
 u64 hyplet_step_progress(struct hyplet_core *core);
 
-/* hyplet_show.c: /sys/kernel/tenon/hyplet/cpuN. A core is freed by the last who looks at it. */
+/*
+ * hyplet_show.c: /sys/kernel/tenon/hyplet/cpuN. The last reference to the kobject frees the core.
+ */
 
 int hyplet_show_init(struct kobject *parent);
 int hyplet_show_core(struct hyplet_core *core);
 void hyplet_show_exit(void);
 
-/* hyplet_context.c: fill a cell whose turn is Linux's. */
+/* hyplet_context.c: initial registers, for a cell that Linux owns. */
 
 bool hyplet_context_possible(void);
 void hyplet_context_user(struct tenon_cell *cell, const struct hyplet_entry *entry);
-/* No translation of the ASID is left on any core. */
-void hyplet_context_forget(u64 asid);
+/* Invalidates all translations of the ASID on all cores. */
+void hyplet_context_invalidate(u64 asid);
 
-/* hyplet_offlet.c: callbacks in the kernel between two steps. */
+/* hyplet_offlet.c: kernel callbacks between two steps. */
 
 struct hyp_wait;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The registers that a hyplet begins with: EL0, and of EL1 what its own table needs. */
+/* Initial registers of a hyplet: EL0, and the EL1 registers for its translation table. */
 #include "hyplet.h"
 
 #include <linux/string.h>
@@ -13,16 +13,16 @@
 #define TCR_SIZE 0x3full
 #define TCR_GRANULE (3ull << 14) /* 0: 4 KiB */
 
-/* CPACR_EL1.FPEN: floating point at EL0 and EL1. CNTKCTL_EL1.EL0VCTEN: the virtual counter. */
-#define CPACR_FLOATS (3ull << 20)
+/* CPACR_EL1.FPEN: no FP trap at EL0 and EL1. CNTKCTL_EL1.EL0VCTEN: virtual counter at EL0. */
+#define CPACR_FPEN (3ull << 20)
 #define CNTKCTL_COUNTER (1ull << 1)
 
-/* SCTLR_EL1.nTWI: what the scan of code refuses, the core does too. */
+/* SCTLR_EL1.nTWI: cleared, so that WFI traps even if the scan of the code missed it. */
 #define SCTLR_NO_WFI_TRAP (1ull << 16)
 
 #define ASID_SHIFT 48
 
-/* The table is one that this kernel's configuration of the walks can read. */
+/* The format of the table requires 4 KiB granule and 48 bits in TCR_EL1. */
 bool hyplet_context_possible(void)
 {
 	return (read_sysreg(tcr_el1) & (TCR_SIZE | TCR_GRANULE)) == TCR_SIZE_48;
@@ -38,19 +38,19 @@ void hyplet_context_user(struct tenon_cell *cell, const struct hyplet_entry *ent
 	cell->pc = entry->pc;
 	cell->tpidr_el0 = entry->tls;
 	cell->tpidrro_el0 = entry->cpu;
-	/* TCR_EL1.A1 says which of the two has the ASID. */
+	/* TCR_EL1.A1 selects the register with the ASID. */
 	cell->ttbr0_el1 = entry->root | entry->asid << ASID_SHIFT;
 	cell->ttbr1_el1 = entry->asid << ASID_SHIFT;
 	cell->tcr_el1 = read_sysreg(tcr_el1);
 	cell->mair_el1 = TENON_TABLE_MAIR;
 	cell->sctlr_el1 = read_sysreg(sctlr_el1) & ~SCTLR_NO_WFI_TRAP;
-	cell->cpacr_el1 = CPACR_FLOATS;
+	cell->cpacr_el1 = CPACR_FPEN;
 	cell->cntkctl_el1 = CNTKCTL_COUNTER;
 }
 
-void hyplet_context_forget(u64 asid)
+void hyplet_context_invalidate(u64 asid)
 {
-	/* What the table and the code became, for a walk and a fetch on another core. */
+	/* Makes the table and the code visible to walks and fetches of other cores. */
 	dsb(ishst);
 	__tlbi(aside1is, asid << ASID_SHIFT);
 	dsb(ish);

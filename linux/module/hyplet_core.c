@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CPUs that run hyplets: whose they are, and what is assigned to them. */
+/* CPUs that run hyplets: owner and assigned function of each. */
 #include "hyplet.h"
 
 #include <linux/err.h>
@@ -9,7 +9,7 @@
 #include <asm/mmu_context.h>
 
 static DEFINE_MUTEX(cores_lock);
-/* Those that ever had a hyplet: what became of their last one stays to be seen. */
+/* All CPUs that ever ran a hyplet; sysfs shows the result of the last one. */
 static LIST_HEAD(cores);
 
 static struct hyplet_core *core_of(struct hyplet *hyplet, u32 cpu)
@@ -43,11 +43,11 @@ static void core_end(struct hyplet *hyplet, struct hyplet_core *core)
 	put_task_struct(core->runner);
 	core->runner = NULL;
 	core->end.progress = hyplet_step_progress(core);
-	mutex_lock(&core->turn);
+	mutex_lock(&core->step_lock);
 	core->progress = NULL;
-	mutex_unlock(&core->turn);
-	/* Before Linux, and the process with the same ASID, are on that core again. */
-	hyplet_context_forget(core->entry.asid);
+	mutex_unlock(&core->step_lock);
+	/* Before Linux runs the process with the same ASID on that core again. */
+	hyplet_context_invalidate(core->entry.asid);
 	tenon_table_free(&core->table);
 	arm64_mm_context_put(hyplet->memory.mm);
 	hyplet->assigned--;
@@ -94,7 +94,7 @@ static struct hyplet_core *core_new(u32 cpu)
 	if (!core)
 		return ERR_PTR(-ENOMEM);
 	core->cpu = cpu;
-	mutex_init(&core->turn);
+	mutex_init(&core->step_lock);
 	init_waitqueue_head(&core->ended);
 	core->stack = kmalloc(HYPLET_STACK, GFP_KERNEL);
 	error = hyplet_show_core(core);
@@ -108,7 +108,7 @@ static struct hyplet_core *core_new(u32 cpu)
 	return core;
 }
 
-/* The core of that number, this hyplet's own from here on. */
+/* Assigns the core of a loan to this hyplet. */
 static struct hyplet_core *core_take(struct hyplet *hyplet, struct tenon_loan *loan)
 {
 	struct hyplet_core *core;
@@ -129,7 +129,7 @@ static struct hyplet_core *core_take(struct hyplet *hyplet, struct tenon_loan *l
 
 int hyplet_core_claim(struct hyplet *hyplet, u32 cpu)
 {
-	/* Whose loan it is, it stays. */
+	/* A loan has one owner until it is released. */
 	struct tenon_loan *loan = tenon_loan_claim(cpu);
 	struct hyplet_core *core;
 
@@ -141,7 +141,7 @@ int hyplet_core_claim(struct hyplet *hyplet, u32 cpu)
 	return PTR_ERR_OR_ZERO(core);
 }
 
-/* Its memory as it is now, in a table that the core alone walks. */
+/* Builds the translation table and the initial registers from the current mappings. */
 static int core_prepare(struct hyplet *hyplet, struct hyplet_core *core,
 			const struct tenon_hyplet_assign *wish)
 {
@@ -180,8 +180,8 @@ static int core_start(struct hyplet_core *core)
 	get_task_struct(core->runner);
 	core->pid = current->tgid;
 	core->end = (struct tenon_hyplet_end){ .function = core->entry.pc };
-	WRITE_ONCE(core->lives, core->lives + 1);
-	hyplet_context_forget(core->entry.asid);
+	WRITE_ONCE(core->assignments, core->assignments + 1);
+	hyplet_context_invalidate(core->entry.asid);
 	hyplet_context_user(core->loan->cell, &core->entry);
 	core->end.state = TENON_HYPLET_RUNNING;
 	error = tenon_loan_run(core->loan);
@@ -237,30 +237,30 @@ int hyplet_core_unassign(struct hyplet *hyplet, u64 function)
 int hyplet_core_wait(struct hyplet *hyplet, struct tenon_hyplet_end *end)
 {
 	struct hyplet_core *core;
-	u64 life = 0;
+	u64 assignment = 0;
 	int error;
 
 	mutex_lock(&hyplet->lock);
 	core = core_with(hyplet, end->function);
 	if (core)
-		life = core->lives;
+		assignment = core->assignments;
 	mutex_unlock(&hyplet->lock);
 	if (!core)
 		return -ENOENT;
-	/* Cores stay; what they run does not. */
+	/* The core structure persists; the assignment may end meanwhile. */
 	error = wait_event_interruptible(core->ended, hyplet_step_is_over(core) ||
-						      READ_ONCE(core->lives) != life);
+						      READ_ONCE(core->assignments) != assignment);
 	if (error)
 		return error;
-	mutex_lock(&core->turn);
+	mutex_lock(&core->step_lock);
 	*end = core->end;
-	mutex_unlock(&core->turn);
+	mutex_unlock(&core->step_lock);
 	end->progress = hyplet_step_progress(core);
-	return core->lives == life ? 0 : -ECANCELED;
+	return core->assignments == assignment ? 0 : -ECANCELED;
 }
 
-/* Returns when the core is in no callback that was registered before. */
-void hyplet_core_settle(u32 cpu)
+/* Waits until the core runs no callback that was registered before the call. */
+void hyplet_core_synchronize(u32 cpu)
 {
 	struct hyplet_core *core;
 
@@ -271,9 +271,9 @@ void hyplet_core_settle(u32 cpu)
 	mutex_unlock(&cores_lock);
 	if (list_entry_is_head(core, &cores, list))
 		return;
-	/* Who chose a callback did so under the turn. */
-	mutex_lock(&core->turn);
-	mutex_unlock(&core->turn);
+	/* A callback is selected under the lock. */
+	mutex_lock(&core->step_lock);
+	mutex_unlock(&core->step_lock);
 	wait_event(core->ended, !READ_ONCE(core->in_kernel));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The devices of this VM, and what it shares with others: the device tree has them all, from
- * `devices` of system.toml. Whoever reaches for another ends the VM, as Mortise sees it, so none is
+ * Devices and shared memory of this VM, as listed in the device tree (from `devices` of
+ * system.toml). An access to any other address is a fault of the whole VM, so no other address is
  * mapped.
  */
 #include "hyplet.h"
@@ -15,7 +15,7 @@ static bool has(struct device_node *node, u64 page)
 	struct resource range;
 	int i;
 
-	/* Until there is no other, or none that is an address here. */
+	/* Ends at the last range, or at one that is not a CPU address. */
 	for (i = 0; !of_address_to_resource(node, i, &range); i++)
 		if (range.start < page + PAGE_SIZE && page <= range.end)
 			return true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hyplet may reach, and nothing else of its process.
+ * Memory of a hyplet: the part of its process that it may access.
  *
- * Data is the process's own pages, pinned, so that both see what the other writes. Code is copied,
- * the declared bytes alone, and the copy is judged: the process can write its own code, or another
- * of its threads can while it is judged, but nobody can write the copy.
+ * Data pages are pinned pages of the process, shared by both. Of code pages, the declared bytes are
+ * copied, and the copy is scanned: threads of the process can write its code during the scan, but
+ * cannot write the copy.
  */
 #include "module.h"
 #include "hyplet.h"
@@ -17,7 +17,7 @@
 #include <asm/cacheflush.h>
 
 struct hyplet_page {
-	struct page *page; /* NULL: registers of a device, or memory that is not Linux's */
+	struct page *page; /* NULL: device registers, or memory that Linux does not manage */
 	u64 physical;
 	u32 rights;
 	unsigned int regions;
@@ -25,7 +25,7 @@ struct hyplet_page {
 
 struct region {
 	struct list_head list;
-	u64 begin; /* whole words, as code is */
+	u64 begin; /* aligned to words */
 	u64 end;
 };
 
@@ -48,7 +48,7 @@ static bool is_memory(pgprot_t protection)
 	return index == PTE_ATTRINDX(MT_NORMAL) || index == PTE_ATTRINDX(MT_NORMAL_TAGGED);
 }
 
-/* What is neither pinned nor copied: what a driver mapped that is not Linux's memory. */
+/* A page that a driver mapped and that Linux does not manage; it is neither pinned nor copied. */
 static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_page *page)
 {
 	unsigned long frame;
@@ -57,8 +57,8 @@ static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_
 	if (error)
 		return error;
 	/*
-	 * Nothing would keep memory of Linux's from being used for something else. What it shares
-	 * with other VMs may lie among it, and has a struct page then.
+	 * Memory that Linux manages could be reused while the hyplet accesses it. Memory shared
+	 * with other VMs can have a struct page too.
 	 */
 	if (pfn_is_map_memory(frame))
 		return -EACCES;
@@ -70,7 +70,7 @@ static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_
 	return 0;
 }
 
-/* What the process itself may do there. */
+/* Access rights of the process to the page. */
 static int take_rights(const struct hyplet_memory *memory, u64 address, struct hyplet_page *page)
 {
 	struct vm_area_struct *area;
@@ -144,7 +144,7 @@ static struct hyplet_page *take(struct hyplet_memory *memory, u64 address)
 	return page;
 }
 
-/* What of a region is in one page of code. */
+/* Part of a region within one code page. */
 static void *words_in(const struct hyplet_page *page, const struct region *region, u64 address,
 		      u64 *first, u64 *bytes)
 {
@@ -172,7 +172,7 @@ static int copy_code(struct hyplet_page *page, const struct region *region, u64 
 		}
 		words[found] = 0; /* UDF */
 	}
-	/* To memory, where the fetches of another core find it. */
+	/* To the point of unification, for instruction fetches of another core. */
 	caches_clean_inval_pou((unsigned long)words, (unsigned long)words + bytes);
 	return 0;
 }
@@ -233,7 +233,7 @@ static bool overlaps(const struct hyplet_memory *memory, const struct region *wa
 	return false;
 }
 
-/* The VMA that the range is in, for those who declare one. */
+/* Checks that the range is within one VMA. */
 static int within_vma(const struct hyplet_memory *memory, struct tenon_hyplet_map *map)
 {
 	struct vm_area_struct *area;
@@ -313,7 +313,7 @@ void hyplet_memory_drop(struct hyplet_memory *memory)
 		drop(memory, region);
 }
 
-/* The next VMA that a hyplet can have; false: there is none. */
+/* Finds the next VMA that can be mapped; false: there is none. */
 static bool next_vma(const struct hyplet_memory *memory, u64 from, struct tenon_hyplet_map *map)
 {
 	struct vm_area_struct *area;
@@ -349,7 +349,9 @@ bool hyplet_memory_writable(struct hyplet_memory *memory, u64 address, u64 bytes
 	list_for_each_entry(region, &memory->regions, list) {
 		const struct hyplet_page *page = xa_load(&memory->pages, address >> PAGE_SHIFT);
 
-		/* A region may be of several VMAs; a stack that is not all writable ends itself. */
+		/*
+		 * A region can span VMAs; a stack that is partly read-only makes the hyplet fault.
+		 */
 		if (region->begin <= address && address < region->end &&
 		    bytes <= region->end - address)
 			return page->rights & TENON_WRITE;

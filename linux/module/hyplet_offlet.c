@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Callbacks of other modules between the steps of a hyplet, and how they are called at EL1. */
+/* Offlets: callbacks of kernel modules at EL1 between the steps of a hyplet. */
 #include "hyplet.h"
 
 #include <linux/cpumask.h>
@@ -14,8 +14,8 @@
 static DEFINE_XARRAY(offlets); /* by CPU */
 
 /*
- * Where a callback is called and what it returns to; and, as it has no handlers of Linux's, what
- * any exception of it comes to. Mortise takes each HVC as the end of the context.
+ * Entry point of callbacks, and vectors for their exceptions: no handlers of Linux are available on
+ * the core. Mortise ends the context at each HVC.
  */
 asm("	.pushsection .text\n"
     "	.balign	2048\n"
@@ -31,7 +31,7 @@ asm("	.pushsection .text\n"
 
 extern const char tenon_offlet_vectors[], tenon_offlet_call[];
 
-/* TCR_EL1.EPD0: no memory of any process. */
+/* TCR_EL1.EPD0: no user memory. */
 #define TCR_NO_USER (1ull << 7)
 
 struct hyp_wait *hyplet_offlet(u32 cpu)
@@ -77,7 +77,7 @@ int offlet_unregister(struct hyp_wait *wait, unsigned int cpu)
 {
 	if (xa_cmpxchg(&offlets, cpu, wait, NULL, 0) != wait)
 		return -ENOENT;
-	hyplet_core_settle(cpu);
+	hyplet_core_synchronize(cpu);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(offlet_unregister);

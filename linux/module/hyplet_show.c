@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/tenon/hyplet/cpuN: what a core's hyplet does or how its last one ended, and stopping it. */
+/* /sys/kernel/tenon/hyplet/cpuN: state of the current or last hyplet of a core, and its stop. */
 #include "hyplet.h"
 
 #include <linux/slab.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a hyplet's steps follow each other on its core.
+ * Steps of a hyplet on its core.
  *
- * A kernel thread per assignment hears of the end of each and begins the next. It is on another CPU
- * and sleeps while the core runs.
+ * A kernel thread per assignment waits for the end of each step and starts the next. It runs on
+ * another CPU and sleeps while the step runs.
  */
 #include "hyplet.h"
 
 #include <linux/kthread.h>
 #include <asm/esr.h>
 
-static u32 fate(const struct tenon_cell *cell)
+static u32 end_state(const struct tenon_cell *cell)
 {
 	switch (cell->reason) {
 	case TENON_LOAN_STOPPED:
@@ -27,7 +27,7 @@ static u32 fate(const struct tenon_cell *cell)
 	}
 }
 
-/* What the cell says; under the turn. */
+/* Records the result from the cell; the caller holds step_lock. */
 static void conclude(struct hyplet_core *core, u32 state)
 {
 	const struct tenon_cell *cell = core->loan->cell;
@@ -46,11 +46,11 @@ bool hyplet_step_is_over(const struct hyplet_core *core)
 	return smp_load_acquire(&core->end.state) != TENON_HYPLET_RUNNING;
 }
 
-/* Another step, of which the cell has all but the turn; under the turn. */
-static void run_on(struct hyplet_core *core, bool in_kernel)
+/* Starts the next step from the prepared cell; the caller holds step_lock. */
+static void run_step(struct hyplet_core *core, bool in_kernel)
 {
 	core->in_kernel = in_kernel;
-	/* It says no: Linux has turned the CPU on. */
+	/* Refused: Linux has turned the CPU on. */
 	if (tenon_loan_run(core->loan)) {
 		core->in_kernel = false;
 		conclude(core, TENON_HYPLET_RECLAIMED);
@@ -58,24 +58,24 @@ static void run_on(struct hyplet_core *core, bool in_kernel)
 	wake_up_all(&core->ended);
 }
 
-/* Hears of the event that the cell shows; under the turn. */
-static void proceed(struct hyplet_core *core)
+/* Handles the return of the core; the caller holds step_lock. */
+static void handle_return(struct hyplet_core *core)
 {
 	struct tenon_cell *cell = core->loan->cell;
 	struct hyp_wait *offlet = hyplet_offlet(core->cpu);
-	u32 state = fate(cell);
+	u32 state = end_state(cell);
 
 	if (core->in_kernel && hyplet_offlet_returned(cell)) {
 		core->entry.argument = cell->x[0];
 		hyplet_context_user(cell, &core->entry);
-		run_on(core, false);
+		run_step(core, false);
 		return;
 	}
 	core->in_kernel = false;
 	core->end.steps += state == TENON_HYPLET_RETURNED;
 	if (state == TENON_HYPLET_RETURNED && offlet) {
 		hyplet_offlet_context(cell, offlet, cell->x[0], core->stack + HYPLET_STACK, core->cpu);
-		run_on(core, true);
+		run_step(core, true);
 	} else {
 		conclude(core, state);
 	}
@@ -86,34 +86,34 @@ int hyplet_step_thread(void *data)
 	struct hyplet_core *core = data;
 
 	while (!hyplet_step_is_over(core)) {
-		tenon_loan_wait(core->loan, tenon_loan_event(core->loan), TASK_IDLE);
-		mutex_lock(&core->turn);
+		tenon_loan_wait(core->loan, tenon_loan_returned(core->loan), TASK_IDLE);
+		mutex_lock(&core->step_lock);
 		if (!hyplet_step_is_over(core))
-			proceed(core);
-		mutex_unlock(&core->turn);
+			handle_return(core);
+		mutex_unlock(&core->step_lock);
 	}
 	return 0;
 }
 
-/* Whatever it does, it does no more; what it did is concluded. */
+/* Stops the current step, if there is one, and records the result. */
 void hyplet_step_stop(struct hyplet_core *core)
 {
-	mutex_lock(&core->turn);
+	mutex_lock(&core->step_lock);
 	if (!hyplet_step_is_over(core)) {
 		tenon_loan_stop(core->loan);
 		core->in_kernel = false;
-		conclude(core, fate(core->loan->cell));
+		conclude(core, end_state(core->loan->cell));
 	}
-	mutex_unlock(&core->turn);
+	mutex_unlock(&core->step_lock);
 }
 
-/* Of one that is assigned, what it says now; then what it said last. */
+/* Current progress of an assigned function; the last progress of one that has ended. */
 u64 hyplet_step_progress(struct hyplet_core *core)
 {
 	u64 progress;
 
-	mutex_lock(&core->turn);
+	mutex_lock(&core->step_lock);
 	progress = core->progress ? READ_ONCE(*core->progress) : core->end.progress;
-	mutex_unlock(&core->turn);
+	mutex_unlock(&core->step_lock);
 	return progress;
 }

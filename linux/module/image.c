@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * VMs made of image files.
+ * VMs made from image files.
  *
- * Mortise copies from physically contiguous memory of the caller's and keeps no image. So the file
- * is copied once, into pieces as large as the page allocator has them, checked there where nobody
- * can change it any more, and kept until the VM is destroyed: a restart loads it again.
+ * Mortise copies from physically contiguous memory of the caller and keeps no image. So the file is
+ * copied once into pieces as large as the page allocator provides, where user space cannot change
+ * it, then validated, and kept until the VM is destroyed: a restart loads it again.
  */
 #include "module.h"
 
@@ -45,7 +45,7 @@ static void image_free(struct image *image)
 	kfree(image);
 }
 
-/* As large as it need be, or as there is. */
+/* Allocates the largest available block, up to the size needed. */
 static struct page *pages_for(u64 bytes, unsigned int *order)
 {
 	struct page *page;
@@ -125,7 +125,7 @@ static struct image *image_read(u64 address, u64 bytes, struct tenon_image *head
 	return image;
 }
 
-/* A descriptor must not cross a page, so it gets one. */
+/* A descriptor must not cross a page boundary, so it has a page of its own. */
 static int mortise_create(const struct tenon_descriptor *vm, u32 *handle)
 {
 	void *page = (void *)get_zeroed_page(GFP_KERNEL);
@@ -172,7 +172,7 @@ int tenon_image_restart(u32 handle)
 
 	if (error || !answer.value[0])
 		return error;
-	/* Its memory is empty: what it was filled with is here, or with whoever made it. */
+	/* Its memory is empty: reload the image, if this module made the VM. */
 	list_for_each_entry(image, &images, list) {
 		if (image->handle == handle) {
 			error = image_load(image);
@@ -194,7 +194,7 @@ void tenon_image_forget(u32 handle)
 	}
 }
 
-/* Those whose VM another manager destroyed, or that ended for good. */
+/* Frees the images of VMs that were destroyed by another manager or have ended. */
 void tenon_image_forget_gone(bool (*gone)(u32 handle))
 {
 	struct image *image, *next;
@@ -207,7 +207,7 @@ void tenon_image_forget_gone(bool (*gone)(u32 handle))
 	}
 }
 
-/* The VMs go on: only whoever loads their images anew can restart them. */
+/* The VMs continue; a restart then needs the image from user space. */
 void tenon_image_forget_all(void)
 {
 	struct image *image, *next;

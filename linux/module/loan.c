@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cores that Linux lends to its programs.
+ * Lent cores.
  *
- * A core is claimed by turning its CPU off, as for any other reason, and comes back by turning it on.
- * In between Mortise runs there what its cell holds.
+ * A core is claimed by turning its CPU off through CPU hotplug, and returned by turning it on. In
+ * between, Mortise runs the context of the cell on it.
  */
 #include "module.h"
 #include "loan.h"
@@ -21,19 +21,19 @@
 #include <linux/platform_device.h>
 #include <uapi/linux/psci.h>
 
-/* What a CPU may take to be off when Linux has it as off: more than Linux's own 100 ms. */
+/* Time limit until a CPU that Linux has turned off is off; longer than Linux's own 100 ms. */
 #define OFF_US 5000000
 
 struct core {
 	struct tenon_loan loan;
-	u32 vcpu; /* as Mortise counts it */
+	u32 vcpu; /* its number in hypercalls */
 	bool claimed;
 };
 
 static struct core *cores;
 static int count;
 static int doorbell; /* the event interrupt */
-static DEFINE_MUTEX(lock); /* of who has claimed what */
+static DEFINE_MUTEX(lock); /* protects `claimed` and `count` */
 
 static struct core *core_of(struct tenon_loan *loan)
 {
@@ -84,8 +84,8 @@ static bool is_off(const struct core *core)
 }
 
 /*
- * Linux asks for 100 ms whether a CPU has gone, says "may not have shut down cleanly" if it has not,
- * and takes it as gone. One whose core stands still so long is on its way all the same.
+ * Linux polls a CPU for 100 ms, warns that it "may not have shut down cleanly", and treats it as
+ * off. A core that is delayed that long goes off later.
  */
 static int turn_off(const struct core *core)
 {
@@ -113,7 +113,7 @@ struct tenon_loan *tenon_loan_claim(int cpu)
 		give_back(core);
 		return ERR_PTR(error);
 	}
-	core->loan.cell->turn = TENON_TURN_NONE;
+	core->loan.cell->owner = TENON_CELL_FREE;
 	core->loan.cell->sleeper = 0;
 	return &core->loan;
 }
@@ -124,10 +124,10 @@ void tenon_loan_release(struct tenon_loan *loan)
 	struct core *core = core_of(loan);
 	int error;
 
-	if (!tenon_loan_event(loan))
+	if (!tenon_loan_returned(loan))
 		tenon_loan_stop(loan);
 	error = cpu_online(loan->cpu) ? 0 : add_cpu(loan->cpu);
-	if (error < 0) /* above 0: somebody else turned it on meanwhile */
+	if (error < 0) /* above 0: it was turned on meanwhile */
 		pr_err("CPU %u does not come back: %d\n", loan->cpu, error);
 	give_back(core);
 }
@@ -137,29 +137,29 @@ int tenon_loan_run(struct tenon_loan *loan)
 {
 	int error;
 
-	smp_store_release(&loan->cell->turn, TENON_TURN_RUN);
+	smp_store_release(&loan->cell->owner, TENON_CELL_CORE);
 	error = mortise_call(MORTISE_RUN, core_of(loan)->vcpu, 0, 0, 0, NULL);
 	if (error)
-		WRITE_ONCE(loan->cell->turn, TENON_TURN_NONE);
+		WRITE_ONCE(loan->cell->owner, TENON_CELL_FREE);
 	return error;
 }
 EXPORT_SYMBOL_GPL(tenon_loan_run);
 
 void tenon_loan_stop(struct tenon_loan *loan)
 {
-	/* A core that Linux took back has said so, and is not there to be stopped. */
+	/* A core that Linux has turned on has returned already; the call fails. */
 	mortise_call(MORTISE_STOP, core_of(loan)->vcpu, 0, 0, 0, NULL);
-	while (!tenon_loan_event(loan))
+	while (!tenon_loan_returned(loan))
 		cpu_relax();
 }
 EXPORT_SYMBOL_GPL(tenon_loan_stop);
 
-void tenon_loan_listen(void)
+void tenon_loan_route_event(void)
 {
 	struct irq_data *data = irq_get_irq_data(doorbell);
 	unsigned int cpu = raw_smp_processor_id();
 
-	/* Without success another CPU is interrupted, and interrupts this one. */
+	/* If this fails, another CPU takes the interrupt and sends an IPI. */
 	if (data && !cpumask_test_cpu(cpu, irq_data_get_effective_affinity_mask(data)))
 		irq_set_affinity(doorbell, cpumask_of(cpu));
 }
@@ -169,12 +169,12 @@ static irqreturn_t event(int irq, void *data)
 	int i;
 
 	for (i = 0; i < count; i++)
-		if (tenon_loan_event(&cores[i].loan))
+		if (tenon_loan_returned(&cores[i].loan))
 			tenon_loan_wake(&cores[i].loan);
 	return IRQ_HANDLED;
 }
 
-/* The CPU that Linux made of a vCPU. */
+/* Linux CPU of a vCPU. */
 static int cpu_of(u32 vcpu)
 {
 	unsigned int cpu;
@@ -236,7 +236,7 @@ static int loan_probe(struct platform_device *platform)
 	known = devm_kcalloc(device, number, sizeof(*known), GFP_KERNEL);
 	if (!known)
 		return -ENOMEM;
-	/* Memory like any other, but for not being this kernel's. */
+	/* Normal memory that this kernel does not manage. */
 	cells = devm_memremap(device, place.start, resource_size(&place), MEMREMAP_WB);
 	if (IS_ERR(cells))
 		return PTR_ERR(cells);
@@ -261,7 +261,7 @@ static int loan_probe(struct platform_device *platform)
 	return error;
 }
 
-/* Whoever has claimed a core holds the module. */
+/* A claimed core holds a reference to the module. */
 static int loan_remove(struct platform_device *platform)
 {
 	tenon_loan_file_exit();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Cores that Linux lends to its programs: claimed, made to run a context, given back. */
+/* Lent cores: claim, run a context, release. */
 #ifndef TENON_LOAN_H
 #define TENON_LOAN_H
 
@@ -16,33 +16,35 @@ struct tenon_loan {
 };
 
 /*
- * A core that is free, off and the caller's from here on; -1: any. -ENODEV without any, -EPERM if the
- * system does not lend that one, -EBUSY if it is somebody's. May sleep, for long.
+ * Claims a free lendable core for the caller and turns its CPU off; -1: any core. -ENODEV if there
+ * is none, -EPERM if that core is not lendable, -EBUSY if it is claimed. May sleep, for long.
  */
 struct tenon_loan *tenon_loan_claim(int cpu);
 
-/* Gives it back to Linux, which turns it on. What still runs there is stopped. May sleep. */
+/* Stops the context and returns the core to Linux, which turns its CPU on. May sleep. */
 void tenon_loan_release(struct tenon_loan *loan);
 
-/* Has the core run what the cell holds, which is Linux's again when tenon_loan_event() says so. */
+/* Makes the core run the context of the cell, until tenon_loan_returned() is true. */
 int tenon_loan_run(struct tenon_loan *loan);
 
-/* Has it stopped, and waits for that: some microseconds. */
+/* Stops the context and waits until it has stopped: some microseconds. */
 void tenon_loan_stop(struct tenon_loan *loan);
 
-/* Has the event interrupt come to this CPU: whoever sleeps here is woken without a second one. */
-void tenon_loan_listen(void);
+/*
+ * Routes the event interrupt to this CPU, so that a task that sleeps here is woken without an IPI.
+ */
+void tenon_loan_route_event(void);
 
 /*
- * Sleeps, as wait_event() and its likes do in this state, until the condition holds. It is looked at
- * whenever the core comes back, and when somebody calls tenon_loan_wake(). Either the core sees the
- * sleeper, or the sleeper what the core did: a barrier is before the condition.
+ * Sleeps in this task state until the condition is true, as wait_event() does. The condition is
+ * checked when the core returns and after tenon_loan_wake(). There is a barrier before the
+ * condition: either the core sees the sleeper flag, or this task sees that the core has returned.
  */
 #define tenon_loan_wait(loan, condition, state)                                                    \
 	({                                                                                         \
 		int interrupted;                                                                   \
 												   \
-		tenon_loan_listen();                                                               \
+		tenon_loan_route_event();                                                          \
 		WRITE_ONCE((loan)->cell->sleeper, 1);                                              \
 		interrupted = rcuwait_wait_event(&(loan)->waiter, condition, state);               \
 		WRITE_ONCE((loan)->cell->sleeper, 0);                                              \
@@ -54,12 +56,12 @@ static inline void tenon_loan_wake(struct tenon_loan *loan)
 	rcuwait_wake_up(&loan->waiter);
 }
 
-/* Whether there is a core that may be lent. */
+/* Whether there is a lendable core. */
 bool tenon_loan_any(void);
 
-static inline bool tenon_loan_event(const struct tenon_loan *loan)
+static inline bool tenon_loan_returned(const struct tenon_loan *loan)
 {
-	return smp_load_acquire(&loan->cell->turn) != TENON_TURN_RUN;
+	return smp_load_acquire(&loan->cell->owner) != TENON_CELL_CORE;
 }
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/tenon/loan: a program has a lent core run code of its own, and serves what comes of it.
+ * /dev/tenon/loan: a program runs its own code on a lent core and handles the exceptions.
  *
- * One that opens it claims a core and gives registers to run with; it sleeps until the core comes
- * back with an exception, which is then its own to deal with. Memory is the program's as it stands:
- * what it has not touched yet is a fault.
+ * The program claims a core and runs a register context on it; it sleeps until the core returns
+ * with an exception, which the program handles itself. The code uses the memory of the program; an
+ * access to a page that is not present faults.
  */
 #include "module.h"
 #include "loan.h"
@@ -28,7 +28,7 @@ struct borrower {
 	struct tenon_context context;
 };
 
-/* What of its kernel's state a process runs by; the ASID is pinned, so that it stays its own. */
+/* System registers of the process; the ASID is pinned, so that it is not reassigned. */
 static void fill_control(struct tenon_cell *cell, unsigned long asid)
 {
 	u64 tcr = read_sysreg(tcr_el1);
@@ -39,7 +39,7 @@ static void fill_control(struct tenon_cell *cell, unsigned long asid)
 	cell->tcr_el1 = tcr;
 	cell->mair_el1 = read_sysreg(mair_el1);
 	cell->sctlr_el1 = read_sysreg(sctlr_el1);
-	cell->cpacr_el1 = read_sysreg(cpacr_el1) | 3 << 20; /* FPEN: EL0 has floating point */
+	cell->cpacr_el1 = read_sysreg(cpacr_el1) | 3 << 20; /* FPEN: no FP trap at EL0 */
 	cell->cntkctl_el1 = read_sysreg(cntkctl_el1);
 #ifdef CONFIG_ARM64_PTR_AUTH
 	BUILD_BUG_ON(sizeof(cell->keys) != sizeof(current->thread.keys_user));
@@ -61,7 +61,7 @@ static void fill(struct tenon_cell *cell, const struct tenon_context *context)
 	memcpy(cell->v, context->v, sizeof(cell->v));
 }
 
-static void take_down(const struct tenon_cell *cell, struct tenon_context *context)
+static void save(const struct tenon_cell *cell, struct tenon_context *context)
 {
 	context->reason = cell->reason;
 	context->esr = cell->esr;
@@ -76,11 +76,11 @@ static void take_down(const struct tenon_cell *cell, struct tenon_context *conte
 	memcpy(context->v, cell->v, sizeof(context->v));
 }
 
-/* Sleeps until the turn is Linux's; a signal has the context stopped. */
+/* Sleeps until the core returns; a signal stops the context. */
 static void await(struct tenon_loan *loan)
 {
-	tenon_loan_wait(loan, tenon_loan_event(loan), TASK_INTERRUPTIBLE);
-	if (!tenon_loan_event(loan))
+	tenon_loan_wait(loan, tenon_loan_returned(loan), TASK_INTERRUPTIBLE);
+	if (!tenon_loan_returned(loan))
 		tenon_loan_stop(loan);
 }
 
@@ -96,7 +96,7 @@ static int run(struct tenon_loan *loan, struct tenon_context *context)
 	error = tenon_loan_run(loan);
 	if (!error) {
 		await(loan);
-		take_down(loan->cell, context);
+		save(loan->cell, context);
 	}
 	arm64_mm_context_put(current->mm);
 	return error;

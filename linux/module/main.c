@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TenonOS for Linux: life cycles of VMs, channels to them, cores lent to programs, and Linux as a
- * library.
+ * TenonOS for Linux: life cycle of VMs, channels, lent cores, and Linux as a library.
  *
- * Linux itself knows nothing of Mortise and needs not: this module finds out what the hypervisor
- * offers to its VM and makes devices of it.
+ * Linux itself does not depend on Mortise: this module detects the services that the hypervisor
+ * offers to its VM and provides devices for them.
  */
 #include "module.h"
 
@@ -53,7 +52,7 @@ static void folder_exit(void)
 	kobject_put(tenon_kobject);
 }
 
-/* What the module is made of, each on what is before it. */
+/* Parts of the module, in the order of their dependencies. */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
@@ -67,7 +66,7 @@ static const struct {
 	{ tenon_vlib_init, tenon_vlib_exit },
 };
 
-static void leave(size_t number)
+static void exit_parts(size_t number)
 {
 	while (number--)
 		parts[number].exit();
@@ -85,7 +84,7 @@ static int __init tenon_init(void)
 		int error = parts[number].init();
 
 		if (error) {
-			leave(number);
+			exit_parts(number);
 			return error;
 		}
 	}
@@ -94,7 +93,7 @@ static int __init tenon_init(void)
 
 static void __exit tenon_exit(void)
 {
-	leave(ARRAY_SIZE(parts));
+	exit_parts(ARRAY_SIZE(parts));
 }
 
 module_init(tenon_init);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the module know of each other. */
+/* Interfaces between the files of the module. */
 #ifndef TENON_MODULE_H
 #define TENON_MODULE_H
 
@@ -8,11 +8,11 @@
 #include <linux/kobject.h>
 #include <linux/types.h>
 
-/* main.c: /sys/kernel/tenon, for what is to be seen of each part. */
+/* main.c: /sys/kernel/tenon, the sysfs folder of the module. */
 
 extern struct kobject *tenon_kobject;
 
-/* mortise.c: calls to the hypervisor (docs/formats.md), their answers as errno. */
+/* mortise.c: hypercalls (docs/formats.md), with results as errno. */
 
 #define MORTISE_VERSION 0xc6000100u
 #define MORTISE_CREATE 0xc6000101u
@@ -39,7 +39,7 @@ struct mortise_answer {
 bool mortise_reachable(void);
 int mortise_call(u32 function, u64 a1, u64 a2, u64 a3, u64 a4, struct mortise_answer *answer);
 
-/* image.c: VMs made of images, and the images kept to restart them. Called one at a time. */
+/* image.c: VMs made from image files, which are kept for restarts. Calls must be serialised. */
 
 int tenon_image_create(u64 address, u64 bytes, u32 *handle);
 int tenon_image_restart(u32 handle);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls to Mortise, after the SMC Calling Convention (Arm DEN 0028). */
+/* Hypercalls to Mortise by the SMC Calling Convention (Arm DEN 0028). */
 #include "module.h"
 
 #include <linux/arm-smccc.h>
 #include <linux/errno.h>
 
 /*
- * Without a hypervisor HVC is undefined, and it is PSCI's conduit exactly where there is one: only
- * then is it safe to ask whether the hypervisor is Mortise.
+ * HVC is undefined without a hypervisor. It is the conduit of PSCI exactly if there is one; only
+ * then is a hypercall safe.
  */
 bool mortise_reachable(void)
 {
@@ -35,9 +35,9 @@ static int as_errno(long result)
 }
 
 /*
- * A call that takes long leaves Mortise for each interrupt of ours and then repeats itself: the
- * program counter stays at the HVC and how far it came is in the upper half of x0. So this may
- * be interrupted, preempted and moved to another CPU in between, and needs to know nothing of it.
+ * A long hypercall returns to this kernel for each pending interrupt and is then restarted: the
+ * program counter stays at the HVC, and the upper half of x0 holds the progress. So the caller can
+ * be interrupted, preempted and migrated to another CPU meanwhile.
  */
 int mortise_call(u32 function, u64 a1, u64 a2, u64 a3, u64 a4, struct mortise_answer *answer)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All that is refused is in one encoding group: branches, exception generation and system
- * instructions (Arm ARM, C4.1.94 on). Of its parts that reach beyond general registers, what is
- * not named here is refused, so that an instruction of a later architecture is too.
+ * All rejected instructions are in one encoding group: branches, exception generation and system
+ * instructions (Arm ARM, C4.1.94 on). Of the classes that affect more than general registers, every
+ * instruction that is not listed here is rejected, including those of later architectures.
  */
 #include "opcodes.h"
 
@@ -10,7 +10,7 @@
 #include <linux/kernel.h>
 #endif
 
-/* Fields of a system instruction as they lie in it: op0, op1, CRn, CRm, op2. */
+/* Encoding fields of a system instruction: op0, op1, CRn, CRm, op2. */
 #define SYSTEM(op0, op1, crn, crm, op2) \
 	((op0) << 19 | (op1) << 16 | (crn) << 12 | (crm) << 8 | (op2) << 5)
 #define SYSTEM_FIELDS SYSTEM(3u, 7u, 15u, 15u, 7u)
@@ -37,7 +37,7 @@ static const u32 readable[] = {
 	REGISTER(3, 14, 0, 6), /* CNTVCTSS_EL0 */
 };
 
-/* Maintenance by virtual address, which stage 1 checks as a load. */
+/* Cache maintenance by virtual address, with permission checks of stage 1. */
 static const u32 caches[] = {
 	CACHE(4), /* DC ZVA */
 	CACHE(5), /* IC IVAU */
@@ -60,7 +60,7 @@ static bool has(const u32 *list, u64 count, u32 fields)
 	return false;
 }
 
-/* Those that have their operand in the instruction: CRn tells hints, barriers, PSTATE. */
+/* Instructions with an immediate operand; CRn distinguishes hints, barriers and PSTATE. */
 static const char *immediate_wrong(u32 word)
 {
 	u32 op1 = word >> 16 & 7, crn = word >> 12 & 15, crm = word >> 8 & 15, op2 = word >> 5 & 7;
@@ -101,7 +101,7 @@ static const char *exception_wrong(u32 word)
 	switch (word & 0xffe0001f) {
 	case 0xd4000001:
 		return (word >> 5 & 0xffff) == TENON_SVC ? NULL : "a system call";
-	case 0xd4200000: /* BRK: what a compiler puts where nothing may come */
+	case 0xd4200000: /* BRK: emitted by compilers for unreachable code */
 		return NULL;
 	default:
 		return "HVC, SMC or a debugger's instruction";

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which A64 instructions code on a lent core may hold.
+ * Scan for A64 instructions that code on a lent core must not contain.
  *
- * EL0 and the hyplet's own table confine it already: what is refused here would trap, wait for an
- * interrupt that never comes there, or change what Linux keeps for another thread. So it is found,
- * with its address, before it runs. Undefined words pass, as they end the hyplet and nothing else.
+ * EL0 and the hyplet's own translation table confine the code already. Instructions that are
+ * rejected here would trap, wait for an interrupt that never occurs, or change state that Linux
+ * keeps for other threads. The scan reports them with their address before the code runs. Undefined
+ * words are accepted: they end only the hyplet itself.
  */
 #ifndef TENON_OPCODES_H
 #define TENON_OPCODES_H
@@ -15,13 +16,13 @@
 #include "host.h"
 #endif
 
-/* The immediate of an SVC that is answered by Mortise; any other asks Linux, which is not there. */
+/* Immediate of the SVC that Mortise handles; any other would be a system call to Linux. */
 #define TENON_SVC 0x7e0u
 
-/* Why the instruction is refused; NULL: it is not. */
+/* Reason for which the instruction is rejected; NULL: it is accepted. */
 const char *tenon_opcode_wrong(u32 word);
 
-/* The index of the first of `count` words that is refused, and why; `count`: none is. */
+/* Index of the first rejected word, and the reason; `count` if all are accepted. */
 u64 tenon_opcodes_scan(const u32 *words, u64 count, const char **reason);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * One end of a channel's message queue: the counterpart of core_ring::message in C.
  *
- * This end's index is kept where it is published. Nobody else can write it, and a program that
- * mapped the part and used it is then gone on with.
+ * The index of this end has no private copy. Only this VM can write it, and a program that has
+ * mapped the part can advance it too.
  */
 #include "queue.h"
 
@@ -15,7 +15,7 @@
 
 #define INDEX 0
 #define WAKE 1
-/* In words: the slots are behind a cache line of their own, a length is before each message. */
+/* In words: the slots start at the second cache line; each message follows its length. */
 #define SLOTS 8
 #define LENGTH 1
 
@@ -46,7 +46,7 @@ void tenon_queue_attach(struct tenon_queue *queue, void *producer, void *consume
 	queue->producer = is_producer;
 }
 
-/* Whether the peer known before is gone. One that comes where nobody was is no matter. */
+/* Whether the known peer has disconnected. A peer that connects where none was is not reported. */
 static bool is_gone(const struct tenon_queue *queue, u64 now)
 {
 	u64 before = queue->known;
@@ -54,28 +54,31 @@ static bool is_gone(const struct tenon_queue *queue, u64 now)
 	return now != before && ((before & 1) || now != before + 1);
 }
 
-/* A consumer that took what was never sent, or untook, is taken for one that took nothing. */
+/* An invalid index of the consumer is treated as if nothing had been taken. */
 static bool is_full(const struct tenon_queue *queue)
 {
-	/* Acquire: the consumer is done with the slot that is overwritten from here on. */
+	/* Acquire: the consumer has finished reading the slot that is overwritten next. */
 	u64 tail = smp_load_acquire(&queue->peer[INDEX]);
 
 	return READ_ONCE(queue->own[INDEX]) - tail >= queue->count;
 }
 
-/* What there is to do or to tell, as of an epoch of the peer's; nothing of it is told by this. */
-static int look(const struct tenon_queue *queue, u64 *epoch)
+/* State of the queue, with the epoch of the peer; does not change what is reported later. */
+static int state(const struct tenon_queue *queue, u64 *epoch)
 {
 	u64 ahead;
 
-	/* Before the index: what a producer sent before it went is seen then. */
+	/*
+	 * The epoch is read before the index, so that all messages of a disconnected producer are
+	 * seen.
+	 */
 	*epoch = smp_load_acquire(queue->epoch);
 	if (queue->producer) {
 		if (is_gone(queue, *epoch))
 			return -EPIPE;
 		return is_full(queue) ? -EAGAIN : 0;
 	}
-	/* Acquire: the messages that the index shows. */
+	/* Acquire: the messages up to this index. */
 	ahead = smp_load_acquire(&queue->peer[INDEX]) - READ_ONCE(queue->own[INDEX]);
 	if (ahead)
 		return ahead > queue->count ? -EBADMSG : 0;
@@ -85,7 +88,7 @@ static int look(const struct tenon_queue *queue, u64 *epoch)
 int tenon_queue_next(struct tenon_queue *queue, u64 **slot)
 {
 	u64 epoch, index;
-	int error = look(queue, &epoch);
+	int error = state(queue, &epoch);
 
 	if (error == -EPIPE || error == -EAGAIN)
 		queue->known = epoch;
@@ -101,14 +104,14 @@ u32 tenon_queue_length(const struct tenon_queue *queue, const u64 *slot)
 	return min_t(u64, READ_ONCE(*slot), queue->size);
 }
 
-/* Publishes this end's index; returns whether the peer waits for just that. */
+/* Advances the index of this end; returns whether the peer waits for exactly that index. */
 static bool step(struct tenon_queue *queue)
 {
 	u64 index = READ_ONCE(queue->own[INDEX]) + 1;
 
-	/* Release: the message before the index that shows it, or the reading before its end. */
+	/* Release: the message is written, or read, before the index is stored. */
 	smp_store_release(&queue->own[INDEX], index);
-	/* The index before the look at whether anybody waits for it. */
+	/* Orders the store of the index before the load of the peer's wake word. */
 	smp_mb();
 	return (u32)READ_ONCE(queue->peer[WAKE]) == (u32)index;
 }
@@ -130,9 +133,12 @@ bool tenon_queue_ask(struct tenon_queue *queue)
 	u64 wanted = queue->producer ? own - queue->count + 1 : own + 1;
 	u64 waits = (READ_ONCE(queue->own[WAKE]) >> 32) + 1;
 
-	/* The count of waits makes each of them a new word: Mortise passes on a word once. */
+	/* The count makes each wake word unique: Mortise delivers one doorbell per value. */
 	WRITE_ONCE(queue->own[WAKE], waits << 32 | (u32)wanted);
-	/* Pairs with the peer's: it sees what is asked, or this sees what it did. */
+	/*
+	 * Pairs with the barrier of the peer: either it sees the request, or this end sees its
+	 * index.
+	 */
 	smp_mb();
 	if (READ_ONCE(*queue->epoch) != queue->known)
 		return false;
@@ -144,8 +150,8 @@ bool tenon_queue_ready(struct tenon_queue *queue)
 	u64 epoch;
 
 	do {
-		/* What is to be told, is told to who reads or writes. */
-		if (look(queue, &epoch) != -EAGAIN)
+		/* An error is reported by the next read or write. */
+		if (state(queue, &epoch) != -EAGAIN)
 			return true;
 		queue->known = epoch;
 	} while (!tenon_queue_ask(queue));

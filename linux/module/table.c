@@ -12,9 +12,9 @@
 #define ENTRIES 512
 
 /* Arm ARM, D8.3: table and page descriptors of stage 1. */
-#define ENTRY_VALID 3ull /* a table, or at the last level a page */
+#define ENTRY_VALID 3ull /* table descriptor, or page descriptor at the last level */
 #define ENTRY_ADDRESS 0xfffffffff000ull
-#define ENTRY_DEVICE (1ull << 2) /* index 1 of MAIR */
+#define ENTRY_DEVICE (1ull << 2) /* index 1 of MAIR_EL1 */
 #define ENTRY_EL0 (1ull << 6)
 #define ENTRY_READ_ONLY (1ull << 7)
 #define ENTRY_INNER (3ull << 8)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/tenon/NAME: this VM as a library of another one.
+ * /dev/tenon/NAME: this VM as a vLib of another one.
  *
- * Arguments and results lie in memory that a program maps, and with it a page that this VM does not
- * have, the door: a load from there, which Mortise sees and this kernel does not, ends the call that
- * is served, if one is, and is done in the next. In between nothing of this kernel runs, on any CPU.
- * If the program ends, nobody serves any more, and who waits is told.
+ * A program maps the shared memory with arguments and results, and behind it the door, a page that
+ * is not mapped at stage 2. A load from the door traps to Mortise, ends the current call, if there
+ * is one, and completes with the next call. In between, no CPU of this VM runs. If the program
+ * ends, the caller is told that the vLib has no server.
  */
 #include "module.h"
 
@@ -27,7 +27,7 @@ struct vlib {
 	struct tenon_vlib shape;
 	struct resource memory;
 	struct resource door;
-	struct mutex lock; /* one program serves */
+	struct mutex lock; /* protects `served`: one program serves at a time */
 	bool served;
 	char nodename[TENON_NAME + 8];
 	char label[TENON_NAME + 8];
@@ -35,7 +35,7 @@ struct vlib {
 
 static struct vlib *vlib_of(const struct file *file)
 {
-	/* misc_open left the device there. */
+	/* Set by misc_open(). */
 	return container_of(file->private_data, struct vlib, device);
 }
 
@@ -64,7 +64,9 @@ static int vlib_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* For loads of who mapped it alone: whatever else is done there ends the VM. */
+/*
+ * The door permits only loads by the program that mapped it: any other access is a fault of the VM.
+ */
 static int vlib_map_door(const struct vlib *vlib, struct vm_area_struct *area)
 {
 	if (area->vm_end - area->vm_start > PAGE_SIZE)
@@ -169,7 +171,7 @@ static struct platform_driver driver = {
 	.driver = {
 		.name = "tenon-vlib",
 		.of_match_table = vlib_compatible,
-		/* Who has a device open keeps the module, and nothing else its memory. */
+		/* An open file holds the module, but not the memory of the device. */
 		.suppress_bind_attrs = true,
 	},
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A detached thread, seen from Linux: work of its own on its way to user mode, in which it lets its
- * core run instead of returning, until that core needs Linux.
+ * Task work of a detached thread: before the return to user mode, the thread runs on its lent core
+ * until the core needs Linux.
  *
- * There is no list of what state a thread is in. Each turn takes the registers with which Linux
- * would return to user mode, whatever brought it there (a system call's end, a signal handler's
- * beginning, execve), and puts them onto the core. A system call is served by returning to user
- * mode with the program counter at it, so that the very thread makes it; it is back here when the
- * call ends (hooks.c).
+ * There is no state machine. Each run of the work takes the registers with which Linux would return
+ * to user mode (after a system call, at the entry of a signal handler, after execve) and loads them
+ * on the core. A system call is served by returning to user mode with the program counter at the
+ * SVC, so that the thread itself makes it; the work is queued again at the end of the call
+ * (hooks.c).
  */
 #include "detach.h"
 
@@ -19,12 +19,12 @@
 #include <asm/esr.h>
 #include <asm/mmu_context.h>
 
-/* Waking a thread costs about 5 us: for so long and a little more it is not put to sleep. */
+/* Waking a thread takes about 5 us: poll somewhat longer before sleeping. */
 #define POLL_NS 20000
-/* What Linux mends itself takes an instruction of the program's; then the thread comes back. */
-#define BACK_NS 50000
+/* Delay after which the thread resumes on its core: Linux handles one instruction in user mode. */
+#define RESUME_NS 50000
 
-enum next { AGAIN, NATIVE };
+enum next { AGAIN, ATTACHED };
 
 void tenon_thread_forget_mm(struct tenon_thread *thread)
 {
@@ -35,7 +35,7 @@ void tenon_thread_forget_mm(struct tenon_thread *thread)
 	thread->mm = NULL;
 }
 
-/* The address space is another one after execve. */
+/* Pins the ASID; execve replaces the address space. */
 static bool pin_mm(struct tenon_thread *thread)
 {
 	if (thread->mm == current->mm)
@@ -51,8 +51,8 @@ static bool pin_mm(struct tenon_thread *thread)
 }
 
 /*
- * Signals, and a debugger, are Linux's to serve, in a thread that is about to return to user mode
- * as any other. Scalable vectors have no room in the cell, nor 32-bit programs on an empty EL1.
+ * Linux handles signals and debuggers on the return to user mode. A cell has no room for SVE state,
+ * and 32-bit programs are not supported on a lent core.
  */
 static bool may_run(struct tenon_thread *thread)
 {
@@ -60,9 +60,9 @@ static bool may_run(struct tenon_thread *thread)
 	       !is_compat_task() && current->thread.fp_type != FP_STATE_SVE;
 }
 
-static bool over(struct tenon_thread *thread)
+static bool must_return(struct tenon_thread *thread)
 {
-	return tenon_loan_event(thread->loan) || READ_ONCE(thread->leaving) ||
+	return tenon_loan_returned(thread->loan) || READ_ONCE(thread->leaving) ||
 	       READ_ONCE(thread->next);
 }
 
@@ -71,16 +71,16 @@ static void wait(struct tenon_thread *thread)
 	struct tenon_loan *loan = thread->loan;
 	u64 until = local_clock() + POLL_NS;
 
-	while (!over(thread) && !signal_pending(current)) {
+	while (!must_return(thread) && !signal_pending(current)) {
 		if (need_resched() || !single_task_running() || local_clock() > until) {
-			tenon_loan_wait(loan, over(thread), TASK_INTERRUPTIBLE);
+			tenon_loan_wait(loan, must_return(thread), TASK_INTERRUPTIBLE);
 			return;
 		}
 		cpu_relax();
 	}
 }
 
-/* Linux's own path is right for all the rest, among it whatever raises a signal. */
+/* All other faults take Linux's own path, including those that raise a signal. */
 static bool is_missing_page(u64 esr)
 {
 	u64 kind = esr & ESR_ELx_FSC_TYPE;
@@ -95,8 +95,8 @@ static bool may_execute(u64 address)
 	return area && area->vm_start <= address && area->vm_flags & VM_EXEC;
 }
 
-/* Whether the page is there now. A fault that comes again at once is left to Linux's own path. */
-static bool mended(struct tenon_thread *thread, u64 esr, u64 pc)
+/* Handles a page fault; returns whether it succeeded. A repeated fault takes Linux's own path. */
+static bool handle_page_fault(struct tenon_thread *thread, u64 esr, u64 pc)
 {
 	u64 far = thread->loan->cell->far, address = untagged_addr(far);
 	unsigned int flags = FAULT_FLAG_USER;
@@ -119,12 +119,15 @@ static bool mended(struct tenon_thread *thread, u64 esr, u64 pc)
 	return !error;
 }
 
-/* It returns to user mode in Linux for what its core cannot do, and is back soon after. */
+/*
+ * Returns to user mode in Linux for what the core cannot do; a timer resumes the thread on its
+ * core.
+ */
 static enum next in_linux(struct tenon_thread *thread)
 {
 	thread->others++;
-	hrtimer_start(&thread->back, ns_to_ktime(BACK_NS), HRTIMER_MODE_REL);
-	return NATIVE;
+	hrtimer_start(&thread->resume_timer, ns_to_ktime(RESUME_NS), HRTIMER_MODE_REL);
+	return ATTACHED;
 }
 
 static enum next exception(struct tenon_thread *thread, struct pt_regs *regs)
@@ -136,13 +139,13 @@ static enum next exception(struct tenon_thread *thread, struct pt_regs *regs)
 		thread->calls++;
 		thread->fault[0] = 0;
 		regs->pc -= AARCH64_INSN_SIZE;
-		/* Who ends tracing system calls takes it from all threads. */
+		/* The end of tracing clears the flag of all threads. */
 		set_thread_flag(TIF_SYSCALL_TRACEPOINT);
-		return NATIVE;
+		return ATTACHED;
 	case ESR_ELx_EC_DABT_LOW:
 	case ESR_ELx_EC_IABT_LOW:
 		thread->faults++;
-		return mended(thread, esr, regs->pc) ? AGAIN : in_linux(thread);
+		return handle_page_fault(thread, esr, regs->pc) ? AGAIN : in_linux(thread);
 	default:
 		thread->fault[0] = 0;
 		return in_linux(thread);
@@ -157,11 +160,11 @@ static enum next run(struct tenon_thread *thread, struct pt_regs *regs)
 	tenon_context_fill(thread, regs);
 	if (tenon_loan_run(thread->loan)) {
 		tenon_thread_leave(thread);
-		return NATIVE;
+		return ATTACHED;
 	}
 	WRITE_ONCE(thread->running, true);
 	wait(thread);
-	if (!tenon_loan_event(thread->loan))
+	if (!tenon_loan_returned(thread->loan))
 		tenon_loan_stop(thread->loan);
 	WRITE_ONCE(thread->running, false);
 	tenon_context_take(thread, regs);
@@ -171,35 +174,35 @@ static enum next run(struct tenon_thread *thread, struct pt_regs *regs)
 	case TENON_LOAN_RECLAIMED:
 	case TENON_LOAN_REFUSED:
 		tenon_thread_leave(thread);
-		return NATIVE;
+		return ATTACHED;
 	default:
 		return AGAIN;
 	}
 }
 
-void tenon_thread_turn(struct callback_head *head)
+void tenon_thread_work(struct callback_head *head)
 {
-	struct tenon_thread *thread = container_of(head, struct tenon_thread, turn);
+	struct tenon_thread *thread = container_of(head, struct tenon_thread, work);
 	struct pt_regs *regs = current_pt_regs();
-	/* Work that was added earlier comes later, and must not wait for this thread's core. */
+	/* Work that was queued earlier runs later, and must not wait for the core. */
 	bool last = !head->next;
 	enum next next = AGAIN;
 
-	hrtimer_try_to_cancel(&thread->back);
-	tenon_thread_unqueued(thread);
+	hrtimer_try_to_cancel(&thread->resume_timer);
+	tenon_thread_dequeued(thread);
 	if (!last)
 		tenon_thread_queue(thread);
 	while (last && next == AGAIN && !thread->left && !(current->flags & PF_EXITING)) {
 		if (READ_ONCE(thread->leaving))
 			tenon_thread_leave(thread);
 		else
-			next = may_run(thread) ? run(thread, regs) : NATIVE;
+			next = may_run(thread) ? run(thread, regs) : ATTACHED;
 	}
 	tenon_thread_put(thread);
 }
 
-enum hrtimer_restart tenon_thread_back(struct hrtimer *timer)
+enum hrtimer_restart tenon_thread_resume(struct hrtimer *timer)
 {
-	tenon_thread_queue(container_of(timer, struct tenon_thread, back));
+	tenon_thread_queue(container_of(timer, struct tenon_thread, resume_timer));
 	return HRTIMER_NORESTART;
 }
