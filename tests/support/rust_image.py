@@ -12,7 +12,7 @@ TARGET = "aarch64-unknown-none-softfloat"
 
 
 def build(folder: Path, files: dict[str, tuple[str, str]], source: str, *options: str) -> bytes:
-    """An image of `source`, whose placeholders become the paths of `files`: path and text by name.
+    """An image of `source`, with the paths of `files` for its placeholders: path and text by name.
 
     Skips the test on a host without a compiler for the target.
     """
