@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * control-loop: waits for a point in time, over and over, each a period behind the last.
+ * control-loop: waits for periodic points in time.
  *
- * Detached, it waits without Linux. It says what the counter saw; around each wait are two hints
- * that mean nothing to the core, by which a bench counts from outside.
+ * A detached thread waits without Linux. The program prints the counter's measurements; each wait
+ * is between two hint instructions without effect, by which a bench counts from outside.
  */
 #include <tenon/detach.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * forwarded: asks Linux for as little as there is, over and over.
+ * forwarded: makes the shortest system call repeatedly.
  *
- * Around each getppid are two hints that mean nothing to the core, by which a bench counts from
- * outside. With a pause in ms before each, Linux has time to forget that somebody may ask.
+ * Each getppid is between two hint instructions without effect, by which a bench counts from
+ * outside. With a pause in ms before each call, Linux goes idle in between.
  */
 #include <tenon/detach.h>
 
@@ -18,8 +18,8 @@
 enum { FAILED = 1, WRONG = 2, MOST = 1000000, MILLISECOND = 1000000 };
 
 /*
- * Each system call moves its stack by a number at random. Until Linux has enough to make such numbers
- * of, it stirs what little there is, which takes more than many a call.
+ * Each system call offsets its stack by a random number. Until the entropy pool of Linux is
+ * initialised, generating that number takes longer than many system calls.
  */
 static int settle(void)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fwq: a fixed quantum of work, over and over.
+ * fwq: fixed work quantum, repeated.
  *
- * Whatever makes one quantum longer than another is not the program's: it knows of no core of its
- * own and calls nobody meanwhile. It says what the counter saw; around each quantum are two hints
- * that mean nothing to the core, by which a bench counts from outside.
+ * The program makes no system call during a quantum, so that differences between quanta are noise
+ * of the system. It prints the counter's measurements; each quantum is between two hint
+ * instructions without effect, by which a bench counts from outside.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A quantum: so many turns of a loop of so many instructions. */
+/* A quantum: iterations of a loop, and instructions per iteration. */
 enum { TURNS = 10000, TURN = 10 };
 
 enum { WRONG = 2, MOST = 1000000 };

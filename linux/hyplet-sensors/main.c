@@ -2,12 +2,13 @@
 /*
  * hyplet-sensors: an ultrasonic and an infrared sensor that can only be polled.
  *
- * The same function polls them as a hyplet, on a CPU that Linux gives up, and with --attached as any
- * program of Linux's does. The sensors are another VM's (bench/apps/sensors), behind two channels: what
- * happens to the pins goes into one, the level of the pin that is polled comes in the other.
+ * The same function polls them as a hyplet on a lent CPU, and with --attached as an ordinary Linux
+ * program. Another VM emulates the sensors (bench/apps/sensors) over two channels: one carries
+ * changes of the pins to it, the other the level of the polled pin from it.
  *
- * Where cores are emulated in turns, a clock says nothing of a load beside: then the looks at a pin
- * that stays as it is are counted instead, so many between two marks (bench/plugin).
+ * Under an emulator that runs the cores in turn, time does not show the effect of another load.
+ * Then the polls of a constant pin are counted instead, a fixed number between two marks
+ * (bench/plugin).
  */
 #include <tenon/channel.h>
 #include <tenon/hyplet.h>
@@ -27,9 +28,9 @@ enum deed { TRIGGER = 1, LAMP_ON, LAMP_OFF };
 #define MICROSECOND 1000ull
 #define TRIGGER_LASTS (100 * MICROSECOND)
 #define PAUSE (500 * MICROSECOND)
-/* Until Linux is done with what began this. */
+/* Time for Linux to finish starting this program. */
 #define SETTLING (100000 * MICROSECOND)
-/* A sensor that says nothing for so long is none. */
+/* Time limit for a response of a sensor. */
 #define PATIENCE (1000000 * MICROSECOND)
 
 HYP_DATA static struct {
@@ -40,8 +41,8 @@ HYP_DATA static struct {
 
 static char stack[STACK] __attribute__((aligned(4096)));
 
-/* A look at the pin: whether it has that level now. */
-HYP_INLINE bool look(uint64_t wanted, uint64_t *when)
+/* Polls the pin: whether it has that level now. */
+HYP_INLINE bool poll_pin(uint64_t wanted, uint64_t *when)
 {
 	uint64_t level = !wanted;
 
@@ -51,12 +52,12 @@ HYP_INLINE bool look(uint64_t wanted, uint64_t *when)
 	return false;
 }
 
-/* The time at which the level was last seen not to be that one; 0 if it never became it. */
+/* Polls until the pin has that level; returns the time of the last poll before, 0 on time-out. */
 HYP_INLINE uint64_t poll_until(uint64_t wanted)
 {
 	uint64_t begin = hyp_gettime(), last = begin;
 
-	while (!look(wanted, &last))
+	while (!poll_pin(wanted, &last))
 		if (last - begin > PATIENCE)
 			return 0;
 	return last;
@@ -78,7 +79,7 @@ HYP_INLINE uint64_t set(enum deed deed)
 	return now;
 }
 
-/* How long the echo of a trigger is. */
+/* Duration of the echo of a trigger. */
 HYP_INLINE uint64_t echo(void)
 {
 	uint64_t begin;
@@ -89,7 +90,7 @@ HYP_INLINE uint64_t echo(void)
 	return begin ? poll_until(0) - begin : 0;
 }
 
-/* How long the lamp is on until it is seen. */
+/* Time from switching the lamp on until it is detected. */
 HYP_INLINE uint64_t light(void)
 {
 	uint64_t begin = set(LAMP_ON), seen = poll_until(1);
@@ -120,8 +121,8 @@ HYP_CODE static long look_again(long last)
 	for (sample = 0; sample < sensors.samples; sample++) {
 		__asm__ volatile(MARK_BEGIN ::: "memory");
 		for (turn = 0; turn < LOOKS; turn++) {
-			look(1, &when);
-			/* As if somebody wanted to know. */
+			poll_pin(1, &when);
+			/* Keeps the value alive for the compiler. */
 			__asm__ volatile("" : : "r"(when));
 		}
 		__asm__ volatile(MARK_END ::: "memory");
@@ -156,7 +157,7 @@ static void on_a_core_of_its_own(int cpu, hyplet_function *function)
 	}
 }
 
-/* In lines that no console cuts. */
+/* Prints the samples in lines that no console truncates. */
 static void report(const char *what, const uint64_t *found)
 {
 	uint64_t sample;

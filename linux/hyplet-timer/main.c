@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hyplet-timer: a timer of this program's own, on a CPU that Linux gives up.
+ * hyplet-timer: a periodic timer of a program, on a lent CPU.
  *
- * Each release is an absolute time, which the function waits for without Linux. How late it is then
- * is counted by how many ticks of the counter, and printed when all are over.
+ * Each release is an absolute time, for which the function waits without Linux. Latencies are
+ * counted in ticks of the counter, and printed at the end.
  */
 #include <tenon/hyplet.h>
 
@@ -27,13 +27,13 @@ static const char usage[] =
 
 HYP_DATA static struct {
 	uint64_t period; /* ns */
-	uint64_t tick; /* of the counter, ns */
+	uint64_t tick; /* of the counter, in ns */
 	uint64_t releases;
 	uint64_t done;
 	uint64_t early;
-	uint64_t missed; /* so late that the next one was due */
+	uint64_t missed; /* later than the next release */
 	uint64_t latest;
-	uint64_t late[LATENESSES]; /* releases by ticks; the last: all beyond */
+	uint64_t late[LATENESSES]; /* histogram by ticks; the last bin holds all longer ones */
 } timer;
 
 static char stack[STACK] __attribute__((aligned(4096)));
@@ -115,7 +115,7 @@ static int settings(char **argument)
 	return cpu;
 }
 
-/* So many of all releases were that late, or less; ns. */
+/* Quantile of the latency in ns. */
 static uint64_t lateness(uint64_t share)
 {
 	uint64_t ticks, releases = 0;

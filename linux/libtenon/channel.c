@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The parts of a channel's end, mapped one by one (docs/formats.md).
+ * One end of a channel: mapping of its parts (docs/formats.md).
  */
 #include <tenon/channel.h>
 #include <tenon/hyplet.h>
@@ -15,7 +15,7 @@
 
 enum { PRODUCER, CONSUMER };
 
-/* In words: the slots are behind a cache line of their own. */
+/* In words: the slots start at the second cache line. */
 enum { SLOTS = 8 };
 
 static int map(struct tenon_line *line, const struct tenon_channel *shape, int file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Detached threads: the files of the module, and the call that Mortise answers itself. */
+/* Detached threads: the sysfs files of the module, and the call that Mortise handles. */
 #include <tenon/detach.h>
 
 #include <errno.h>
@@ -72,7 +72,7 @@ int tenon_wait_until(uint64_t ns)
 	register uint64_t x0 __asm__("x0") = ns;
 	register uint64_t x8 __asm__("x8") = TENON_WAIT_UNTIL;
 
-	/* No system call of Linux's has this number: it answers ENOSYS where Mortise does not. */
+	/* Not a system call of Linux: an attached thread gets ENOSYS. */
 	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8) : "memory");
 	return x0 == (uint64_t)-ENOSYS ? wait_in_linux(ns) : 0;
 }

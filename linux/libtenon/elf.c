@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sections of the program that runs, by name, and where they lie in its memory. */
+/* Sections of the running program by name, and their addresses in its memory. */
 #include <tenon/hyplet.h>
 
 #include <elf.h>
@@ -17,7 +17,7 @@ static struct {
 	size_t size;
 } file;
 
-/* NULL: not all in the file. */
+/* A range of the file; NULL if it exceeds the file. */
 static const void *piece(uint64_t offset, uint64_t size)
 {
 	return offset <= file.size && size <= file.size - offset ? file.bytes + offset : NULL;
@@ -59,7 +59,7 @@ int Elf_parser_load_memory_map(const char *program)
 	return -1;
 }
 
-/* How far from where it was linked to the program lies. */
+/* Offset of the load address of the program from its link address. */
 static uintptr_t displacement(const Elf64_Ehdr *header)
 {
 	uint64_t i;

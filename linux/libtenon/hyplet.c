@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Hyplets: the calls to the module, and what hyplets recorded. */
+/* Hyplets: calls to the module, and output of recorded lines. */
 #include <tenon/hyplet.h>
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct hyp_shared hyp_shared;
 
 static struct tenon_hyplet_map refused;
 
-/* One for all threads: closing it gives all back, so nobody does. */
+/* The open device, shared by all threads. It is never closed, as that releases all resources. */
 static int device(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,7 +82,7 @@ int hyp_assign_offlet(int cpu, hyplet_function *function)
 		return -1;
 	}
 	wish.progress = (uintptr_t)&hyp_shared.progress[cpu];
-	/* It may be there already; and frozen, as another core's. */
+	/* It can be mapped already, or be fixed while another core is assigned. */
 	if (hyp_map(&hyp_shared, sizeof(hyp_shared)) && errno != EEXIST && errno != EBUSY)
 		return -1;
 	return ioctl(device(), TENON_HYPLET_ASSIGN, &wish);

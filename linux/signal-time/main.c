@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * signal-time: how soon a detached program's handler runs when a signal is sent to it, or, with
- * `stop` or `kill`, its parent knows that it is stopped or gone.
+ * signal-time: latency from a signal to the handler of a detached program, or, with `stop` or
+ * `kill`, until its parent is notified.
  *
- * The detached one waits without Linux meanwhile, the sender sleeps in Linux. Both read the same
- * counter.
+ * The detached program waits without Linux meanwhile, the sender sleeps in Linux. Both read the
+ * same counter.
  */
 #include <tenon/detach.h>
 
@@ -86,7 +86,7 @@ static uint64_t handled(pid_t child)
 	return shared->came - sent;
 }
 
-/* Until Linux says that it stands, or is no more. */
+/* Time until the parent is notified that the child has stopped or ended. */
 static uint64_t ended(pid_t child, int signal)
 {
 	uint64_t sent;

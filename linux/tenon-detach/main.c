@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tenon-detach: a program on a core of its own, from its first instruction. */
+/* tenon-detach: runs a program on a lent core from its first instruction. */
 #define _GNU_SOURCE
 #include <tenon/detach.h>
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As of a shell: the program cannot be run, or is not there. */
+/* Exit statuses; the last two as of a shell: cannot be executed, not found. */
 enum { FAILED = 1, WRONG = 2, NOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char usage[] =
@@ -64,7 +64,7 @@ static _Noreturn void refused(int cpu)
 	}
 }
 
-/* As execvp() finds it. */
+/* Opens the program that execvp() would find. */
 static int opened(const char *program)
 {
 	const char *place = getenv("PATH");
@@ -83,7 +83,7 @@ static int opened(const char *program)
 	return file;
 }
 
-/* Linux keeps what runs in 32-bit state: that would be no program on a core of its own. */
+/* 32-bit programs cannot be detached. */
 static int is_32_bit(const char *program)
 {
 	unsigned char identity[EI_NIDENT] = { 0 };

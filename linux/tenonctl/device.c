@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/tenon/control, and its answers in words. */
+/* Calls of /dev/tenon/control, with error messages. */
 #include "tenonctl.h"
 
 #include <errno.h>
@@ -50,18 +50,18 @@ int try_asking(unsigned long command, void *structure)
 	return ioctl(device(), command, structure) ? errno : 0;
 }
 
-void ask(unsigned long command, void *structure, const char *whom)
+void ask(unsigned long command, void *structure, const char *vm)
 {
 	int error = try_asking(command, structure);
 
 	if (error)
-		give_up(FAILED, "%s: %s", whom, reason(error));
+		give_up(FAILED, "%s: %s", vm, reason(error));
 }
 
-void tell(unsigned long command, uint64_t number, const char *whom)
+void tell(unsigned long command, uint64_t number, const char *vm)
 {
 	if (ioctl(device(), command, (unsigned long)number))
-		give_up(FAILED, "%s: %s", whom, reason(errno));
+		give_up(FAILED, "%s: %s", vm, reason(errno));
 }
 
 int find(const char *name, struct tenon_vm *vm)

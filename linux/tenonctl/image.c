@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Image files. */
+/* Image files: reading and validation. */
 #include "tenonctl.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ void image_read(const char *path, struct file *file)
 
 	if (!stream)
 		give_up(WRONG, "%s: %s", path, strerror(errno));
-	/* One byte more than a file may have, so that a larger one is seen to be so. */
+	/* One byte more than the limit, so that a larger file is detected. */
 	file->content = malloc(TENON_IMAGE_LARGEST + 1);
 	if (!file->content)
 		give_up(FAILED, "%s: no memory to read it", path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tenonctl: VMs made, paused and retired from Linux. */
+/* tenonctl: life cycle of VMs, controlled from Linux. */
 #include "tenonctl.h"
 
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void instantiate(char **arguments)
 	printf("%s: running\n", name);
 }
 
-/* The commands that take names and a handle each. */
+/* Commands for one or more VMs by name. */
 static const struct {
 	const char *name;
 	unsigned long command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Round trips over two channels to a VM that sends back what it is sent. */
+/* ping: round trips over two channels to a VM that returns each message. */
 #include "tenonctl.h"
 
 #include <errno.h>
@@ -44,11 +44,11 @@ static int by_size(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* One round trip; what came from elsewhere before is passed over. */
+/* One round trip; replies to earlier runs are ignored. */
 static void trip(int out, int in, uint64_t number)
 {
 	struct pollfd reply = { .fd = in, .events = POLLIN };
-	/* As large as any message, as a shorter read would be refused. */
+	/* The maximum size of a message, as a shorter read would fail. */
 	static char message[1 << 16], question[SIZE];
 	uint64_t answer;
 
@@ -67,7 +67,7 @@ static void trip(int out, int in, uint64_t number)
 void ping(const char *to, const char *from)
 {
 	static uint64_t times[COUNT];
-	/* Numbers of this run, told apart from those of one that was interrupted. */
+	/* First number of this run, distinct from those of an interrupted run. */
 	uint64_t first = now();
 	int out, in, i;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What VMs are and say, for people. */
+/* Tables and console output of VMs, for users. */
 #include "tenonctl.h"
 
 #include <errno.h>
@@ -82,14 +82,14 @@ static int is_live(uint32_t handle)
 	return known.state != TENON_OFF && known.state != TENON_STOPPED;
 }
 
-/* What it printed; with `follow`, what it prints until it is gone. */
+/* Prints the console output of a VM; with `follow`, until the VM is gone. */
 void show_console(const struct tenon_vm *vm, int follow)
 {
 	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
 	char text[4096];
 
 	for (;;) {
-		/* Before the look: who ends now has said all that is read then. */
+		/* Checked before the read, so that all output of a VM that ends is read. */
 		int live = follow && is_live(vm->handle);
 		struct tenon_console console = {
 			.address = (uintptr_t)text,

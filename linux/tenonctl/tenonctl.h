@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of tenonctl know of each other. */
+/* Interfaces between the files of tenonctl. */
 #ifndef TENONCTL_H
 #define TENONCTL_H
 
@@ -9,14 +9,14 @@
 #include <tenon.h>
 #include <tenon/image.h>
 
-/* Exit status: the work failed; the input is wrong. */
+/* Exit status: the operation failed; the input is invalid. */
 enum { FAILED = 1, WRONG = 2 };
 
-/* One line on stderr, and the end. */
+/* Prints one line to stderr and exits. */
 _Noreturn void give_up(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* image.c: a file read and judged; gives up, with the reason, if it is none. */
+/* image.c: reads and validates a file; exits with the reason if it is invalid. */
 struct file {
 	void *content;
 	size_t bytes;
@@ -24,22 +24,22 @@ struct file {
 };
 void image_read(const char *path, struct file *file);
 
-/* device.c: what the module is asked. These give up if it is not there or refuses. */
-void ask(unsigned long command, void *structure, const char *whom);
+/* device.c: calls to the module. On failure, `ask` and `tell` exit with a message about `vm`. */
+void ask(unsigned long command, void *structure, const char *vm);
 int try_asking(unsigned long command, void *structure);
-void tell(unsigned long command, uint64_t number, const char *whom);
+void tell(unsigned long command, uint64_t number, const char *vm);
 
-/* Finds a VM by its name, or the next one at all (name NULL) from `vm->slot` on. */
+/* Finds a VM by name, or the next VM (name NULL), from `vm->slot` on. */
 int find(const char *name, struct tenon_vm *vm);
-/* As `find`, but gives up if there is none of that name. */
+/* As `find`; exits if there is no such VM. */
 struct tenon_vm vm_called(const char *name);
 
-/* show.c: tables for people. */
+/* show.c: tables for users. */
 void show_list(void);
 void show_statistics(const struct tenon_vm *vm);
 void show_console(const struct tenon_vm *vm, int follow);
 
-/* ping.c: round trips over two channels, measured. */
+/* ping.c: measures round trips over two channels. */
 void ping(const char *to, const char *from);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One end of a channel in a program's own memory, for who polls it: without a system call, so that
- * a hyplet can use it too. A message here is one word.
+ * One end of a channel, mapped into a program that polls it. No function makes a system call, so
+ * that hyplets can use it too. A message is one word.
  *
- *	HYP_DATA static struct tenon_line levels;
+ * 	HYP_DATA static struct tenon_line levels;
  *
- *	if (tenon_line_open(&levels, "levels") || tenon_line_map(&levels))
- *		return 1;
- *	... and in the hyplet:
- *	while (!tenon_line_take(&levels, &level))
- *		;
+ * 	if (tenon_line_open(&levels, "levels") || tenon_line_map(&levels))
+ * 		return 1;
+ * 	... and in the hyplet:
+ * 	while (!tenon_line_take(&levels, &level))
+ * 		;
  *
- * The peer is not rung: it polls as well. It may be hostile or gone, and words make no sense then.
+ * No doorbell is rung: the peer polls too. Words of a hostile or disconnected peer can have any
+ * value.
  */
 #ifndef TENON_CHANNEL_USER_H
 #define TENON_CHANNEL_USER_H
@@ -20,12 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The producer's and the consumer's. */
+/* The producer's and the consumer's part. */
 enum { TENON_LINE_PARTS = 2 };
 
 struct tenon_line {
-	uint64_t *own; /* this end's index, and the peer's */
-	const uint64_t *peer;
+	uint64_t *own; /* index of this end */
+	const uint64_t *peer; /* index of the peer */
 	uint64_t *slots;
 	uint64_t count;
 	struct {
@@ -34,20 +35,20 @@ struct tenon_line {
 	} parts[TENON_LINE_PARTS];
 };
 
-/* Takes this VM's end of a channel; -1 with errno, EMSGSIZE if its messages have no room for a word. */
+/* Maps this VM's end of a channel; -1 with errno, EMSGSIZE if a message is not one word. */
 int tenon_line_open(struct tenon_line *line, const char *name);
 
-/* Lets hyplets reach it, as hyp_map() does. */
+/* Maps it for hyplets, as hyp_map() does. */
 int tenon_line_map(const struct tenon_line *line);
 
-/* A length, and the word (docs/formats.md). */
+/* Slot of a message: a length and the word (docs/formats.md). */
 static inline __attribute__((always_inline, unused)) uint64_t *tenon_line_slot(
 	const struct tenon_line *line, uint64_t index)
 {
 	return line->slots + 2 * (index & (line->count - 1));
 }
 
-/* Sends a word if there is room. */
+/* Sends a word; false if the channel is full. */
 static inline __attribute__((always_inline, unused)) bool tenon_line_send(
 	const struct tenon_line *line, uint64_t word)
 {
@@ -61,7 +62,7 @@ static inline __attribute__((always_inline, unused)) bool tenon_line_send(
 	return true;
 }
 
-/* Takes a word if there is one. */
+/* Receives a word; false if the channel is empty. */
 static inline __attribute__((always_inline, unused)) bool tenon_line_take(
 	const struct tenon_line *line, uint64_t *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that leave Linux for a core of their own, and stay part of it (docs/linux.md).
+ * Detached threads: threads of a Linux program that run on lent cores (docs/linux.md).
  *
  * Each function returns 0, or -1 with errno.
  */
@@ -9,18 +9,18 @@
 
 #include <stdint.h>
 
-/* Puts the calling thread onto a lendable CPU: this one, or any that is free for -1. */
+/* Detaches the calling thread to a lendable CPU; -1: any free one. */
 int tenon_detach(int cpu);
 
-/* Has Linux run the calling thread again, and gives the CPU back. */
+/* Attaches the calling thread to Linux, and returns the CPU. */
 int tenon_attach(void);
 
-/* Now, in ns of the virtual counter. */
+/* Current time in ns of the virtual counter. */
 uint64_t tenon_now(void);
 
 /*
- * Waits until so many ns of the virtual counter. Detached it does so without Linux: its core
- * sleeps. A signal ends the wait early, with EINTR if the thread is attached.
+ * Waits until an absolute time in ns of the virtual counter. A detached thread waits without Linux:
+ * its core sleeps. A signal ends the wait early, with EINTR if the thread is attached.
  */
 int tenon_wait_until(uint64_t ns);
 

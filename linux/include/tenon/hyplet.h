@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hyplets: functions of this program on CPUs that Linux gives up (docs/hyplets.md).
+ * Hyplets: functions of a program that run on lent CPUs (docs/hyplets.md).
  *
- * What is called in Linux returns 0, or -1 with errno. What a hyplet calls is in this header whole,
- * so that it becomes a part of the hyplet: other functions are not mapped unless they are declared.
+ * Functions called in Linux return 0, or -1 with errno. Functions called by a hyplet are inlined
+ * from this header: functions of libraries are not mapped unless they are declared.
  */
 #ifndef TENON_HYPLET_USER_H
 #define TENON_HYPLET_USER_H
@@ -13,41 +13,41 @@
 #include <stdio.h>
 #include <tenon-hyplet.h>
 
-/* Where a hyplet's code and data are, for hyp_map_section(). */
+/* Sections of a hyplet's code and data, for hyp_map_section(). */
 #define HYP_CODE __attribute__((section("hyp_code"), noinline, no_stack_protector))
 #define HYP_DATA __attribute__((section("hyp_data")))
 
-/* Its argument is what a kernel's callback returned last, at first 0. */
+/* The argument is the last result of the kernel's callback, at first 0. */
 typedef long hyplet_function(long);
 
-/* ---- in Linux: what a hyplet may reach --------------------------------------------------- */
+/* ---- in Linux: memory of a hyplet -------------------------------------------------------- */
 
 int hyp_map(void *address, size_t size);
 int hyp_map_all(void);
 int hyp_unmap(void *address);
-/* Only if it is within one VMA; size 0: the VMA that the address is in. */
+/* The range must be within one VMA; size 0: the whole VMA that contains the address. */
 int hyp_map_vma(void *address, size_t size);
 int hyp_set_stack(void *address, size_t size);
 
-/* Of the program that runs, the sections by name. */
+/* Sections of the running program, by name. */
 int Elf_parser_load_memory_map(const char *program);
 int get_section_addr(const char *name, void **address, size_t *size);
 int hyp_map_section(const char *name);
 
-/* The instruction that a call was refused for with ENOEXEC. */
+/* Address of the instruction for which the last call failed with ENOEXEC. */
 uint64_t hyp_refused(uint32_t *instruction);
 
-/* ---- in Linux: where it runs ------------------------------------------------------------- */
+/* ---- in Linux: CPUs and functions -------------------------------------------------------- */
 
 int hyplet_drop_cpu(int cpu);
 int hyp_assign_offlet(int cpu, hyplet_function *function);
 int hyp_unassign_offlet(hyplet_function *function);
-/* Until it returned, or ended otherwise: any number of threads may. */
+/* Waits until the function has returned or ended; any number of threads may wait. */
 int hyp_wait(hyplet_function *function, struct tenon_hyplet_end *end);
-/* Prints what hyplets recorded; how many lines. */
+/* Prints the lines that hyplets recorded; returns their number. */
 int print_hyp(void);
 
-/* ---- on the core, and those marked * in Linux too ---------------------------------------- */
+/* ---- on the lent CPU; those marked * in Linux too ---------------------------------------- */
 
 #define HYP_INLINE static inline __attribute__((always_inline, unused))
 
@@ -55,7 +55,7 @@ enum { HYP_CPUS = 64, HYP_LINES = 63, HYP_VALUES = 6 };
 
 typedef uint32_t hyp_spinlock;
 
-/* What both sides write; a page of its own, which hyp_assign_offlet() maps. */
+/* Data shared by hyplets and Linux, in pages of their own, which hyp_assign_offlet() maps. */
 struct hyp_shared {
 	uint64_t progress[HYP_CPUS];
 	hyp_spinlock lock;
@@ -68,7 +68,7 @@ struct hyp_shared {
 
 extern struct hyp_shared hyp_shared __attribute__((visibility("hidden")));
 
-/* By instructions of their own, as the compiler's may be calls of a library. */
+/* In assembly, as the atomics of the compiler can be library calls. */
 
 /* * */
 HYP_INLINE void hyp_lock(hyp_spinlock *lock)
@@ -92,7 +92,7 @@ HYP_INLINE void hyp_unlock(hyp_spinlock *lock)
 	__asm__ volatile("stlr %w1, %0" : "=Q"(*lock) : "r"(0) : "memory");
 }
 
-/* *  Now, in ns of the virtual counter. */
+/* * Current time in ns of the virtual counter. */
 HYP_INLINE uint64_t hyp_gettime(void)
 {
 	const uint64_t second = 1000000000;
@@ -105,7 +105,7 @@ HYP_INLINE uint64_t hyp_gettime(void)
 	return ticks / frequency * second + ticks % frequency * second / frequency;
 }
 
-/* Waits until so many ns of the virtual counter, without Linux: the core sleeps. */
+/* Waits until an absolute time in ns of the virtual counter, without Linux: the core sleeps. */
 HYP_INLINE void hyp_wait_until(uint64_t ns)
 {
 	register uint64_t x0 __asm__("x0") = ns;
@@ -114,7 +114,7 @@ HYP_INLINE void hyp_wait_until(uint64_t ns)
 	__asm__ volatile("svc #0x7e0" : "+r"(x0) : "r"(x8) : "memory");
 }
 
-/* The CPU it is on. */
+/* Number of the CPU. */
 HYP_INLINE unsigned int hyp_cpu(void)
 {
 	uint64_t cpu;
@@ -123,7 +123,7 @@ HYP_INLINE unsigned int hyp_cpu(void)
 	return cpu % HYP_CPUS;
 }
 
-/* Tells that it proceeds: /sys/kernel/tenon/hyplet/cpuN/progress. */
+/* Counts up the progress: /sys/kernel/tenon/hyplet/cpuN/progress. */
 HYP_INLINE void hyp_progress(void)
 {
 	volatile uint64_t *progress = &hyp_shared.progress[hyp_cpu()];
@@ -155,7 +155,7 @@ HYP_INLINE void hyp_record(const char *format, uint64_t a, uint64_t b, uint64_t 
 	hyp_record(format, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), \
 		   (uint64_t)(e), (uint64_t)(f))
 
-/* Records a line for print_hyp(): at most six integers, and strings that stay where they are. */
+/* Records a line for print_hyp(): a static format and at most six integers or static strings. */
 #define hyp_print(...) \
 	((void)sizeof(printf(__VA_ARGS__)), HYP_RECORD(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
 

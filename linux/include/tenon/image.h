@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The image file of a VM (docs/formats.md): a descriptor for Mortise, and the segments its memory
- * is filled with. All numbers are little endian.
+ * Image file of a VM (docs/formats.md): a descriptor for Mortise, and the segments of its memory.
+ * All numbers are little endian.
  *
- * Whether a file is one is decided here, for the module and for tenonctl alike: nothing in it is
- * believed before. What only Mortise can know (memory there is, CPUs one may use) it refuses
- * itself.
+ * The module and tenonctl share this validation; nothing in a file is trusted before. Mortise
+ * itself checks what only it knows: available memory and permitted CPUs.
  */
 #ifndef TENON_IMAGE_H
 #define TENON_IMAGE_H
@@ -23,8 +22,8 @@
 #define TENON_IMAGE_SEGMENTS 8u
 #define TENON_IMAGE_BLOCK (2ull << 20)
 #define TENON_IMAGE_RAM (512ull << 20)
-#define TENON_IMAGE_LARGEST (64ull << 20) /* of a file: it is kept for restarts */
-/* LOAD copies whole cache lines. */
+#define TENON_IMAGE_LARGEST (64ull << 20) /* maximum size of a file, which is kept for restarts */
+/* The hypercall LOAD copies whole cache lines. */
 #define TENON_IMAGE_LINE 64ull
 
 struct tenon_descriptor {
@@ -61,7 +60,7 @@ struct tenon_image {
 
 _Static_assert(sizeof(struct tenon_descriptor) == 256, "as Mortise reads it");
 
-/* Bytes of the file before the first segment's. */
+/* Size of the header in bytes. */
 static inline __u64 tenon_image_header(__u32 count)
 {
 	return sizeof(struct tenon_descriptor) + 8 + count * sizeof(struct tenon_segment);
@@ -99,8 +98,8 @@ static inline const char *tenon_segment_wrong(const struct tenon_segment *segmen
 }
 
 /*
- * What is wrong with the image of `bytes` bytes whose beginning (the whole header, if there are as
- * many bytes) was copied to `image`; NULL: nothing.
+ * Validates an image of `bytes` bytes; `image` is a copy of its header, or of the whole file if
+ * that is shorter. Returns the reason for which it is invalid, or NULL.
  */
 static inline const char *tenon_image_wrong(const struct tenon_image *image, __u64 bytes)
 {
@@ -136,7 +135,7 @@ static inline const char *tenon_image_wrong(const struct tenon_image *image, __u
 
 		if (wrong)
 			return wrong;
-		/* None is more than the file, so the sum is a number. */
+		/* No segment exceeds the file, so the sum does not overflow. */
 		filled += image->segments[i].bytes;
 	}
 	if (filled > vm->memory)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Linux as a library: the side that serves.
+ * Linux as a library: the server of a vLib.
  *
- *	struct vlib vlib;
- *	struct vlib_channel channel;
+ * 	struct vlib vlib;
+ * 	struct vlib_channel channel;
  *
- *	if (vlib_open(&vlib, "classifier"))
- *		return 1;
- *	while (!vlib_listen(&vlib, &channel)) {
- *		... the request is in channel.memory, and the answer goes there ...
- *	}
+ * 	if (vlib_open(&vlib, "classifier"))
+ * 		return 1;
+ * 	while (!vlib_listen(&vlib, &channel)) {
+ * 		... the request is in channel.memory, and the answer goes there ...
+ * 	}
  *
- * While nobody calls, vlib_listen keeps all of Linux from running. Who calls may be hostile or gone:
- * what is in the memory may change at any time, its size is as told.
+ * Between calls, vlib_listen() stops the whole VM. The caller is not trusted: the contents of the
+ * memory can change at any time; its size is validated.
  */
 #ifndef TENON_VLIB_H
 #define TENON_VLIB_H
@@ -26,7 +26,7 @@
 #include <tenon.h>
 #include <unistd.h>
 
-/* In front of the channels: which one is called on. */
+/* Header of the memory: the channel of the current call. */
 struct vlib_head {
 	uint64_t offset;
 	uint64_t size;
@@ -39,13 +39,13 @@ struct vlib {
 	const int64_t *door;
 };
 
-/* What a call is about. */
+/* Channel of a call. */
 struct vlib_channel {
 	void *memory;
 	uint64_t size;
 };
 
-/* Begins to serve a vLib; -1 with errno if it cannot be: EBUSY if somebody does. */
+/* Opens a vLib as its server; -1 with errno: EBUSY if it has a server. */
 static inline int vlib_open(struct vlib *vlib, const char *name)
 {
 	struct tenon_vlib shape;
@@ -75,13 +75,13 @@ failed:
 	return -1;
 }
 
-/* Ends the call that is served, if one is, and returns in the next one. */
+/* Ends the current call, if there is one, and returns with the next one. */
 static inline int vlib_listen(struct vlib *vlib, struct vlib_channel *channel)
 {
 	uint64_t offset, size;
 	int64_t status;
 
-	/* As one instruction: what is behind the door answers no other. */
+	/* One load instruction, which Mortise emulates. */
 	__asm__ volatile("ldr %0, [%1]" : "=r"(status) : "r"(vlib->door) : "memory");
 	if (status) {
 		errno = EBUSY;
@@ -89,7 +89,7 @@ static inline int vlib_listen(struct vlib *vlib, struct vlib_channel *channel)
 	}
 	offset = vlib->head->offset;
 	size = vlib->head->size;
-	/* What makes no sense is an empty channel. */
+	/* An invalid header yields an empty channel. */
 	if (offset < sizeof(*vlib->head) || offset > vlib->size || size > vlib->size - offset)
 		size = 0, offset = sizeof(*vlib->head);
 	channel->memory = (char *)vlib->head + offset;

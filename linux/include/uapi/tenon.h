@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What programs in Linux ask of the module tenon: life cycles of VMs through /dev/tenon/control,
- * messages through /dev/tenon/NAME.
+ * Interface of the module tenon: life cycle of VMs through /dev/tenon/control, messages through
+ * /dev/tenon/NAME.
  *
- * A handle names one life of a VM: whoever comes after it in the same place has another. What is
- * reserved is zero.
+ * A handle names one instance of a VM: a later VM in the same slot has another handle. Reserved
+ * fields are zero.
  */
 #ifndef _UAPI_TENON_H
 #define _UAPI_TENON_H
@@ -20,13 +20,13 @@ enum tenon_state {
 	TENON_STARTING = 1,
 	TENON_RUNNING = 2,
 	TENON_STOPPED = 3, /* by a fault */
-	TENON_OFF = 4, /* by itself */
+	TENON_OFF = 4, /* by its own request */
 	TENON_RESTARTING = 5,
 	TENON_CREATED = 6,
 	TENON_PAUSED = 7,
 	TENON_DESTROYING = 8,
 	TENON_DESTROYED = 9,
-	TENON_LOST = 10, /* ends, and a core of it does not come back */
+	TENON_LOST = 10, /* ended, but one of its cores cannot be brought back to EL2 */
 };
 
 enum tenon_kind {
@@ -37,11 +37,11 @@ enum tenon_kind {
 
 struct tenon_version {
 	__u32 version;
-	__u32 slots; /* VMs there may be at a time, those at boot included */
-	__u64 free; /* bytes the caller may still give to VMs */
+	__u32 slots; /* maximum number of VMs, including those made at boot */
+	__u64 free; /* bytes that the caller can still assign to VMs */
 };
 
-/* An image file in the caller's memory; the handle of the VM made of it comes back. */
+/* Makes a VM from an image file in the caller's memory; returns its handle. */
 struct tenon_create {
 	__u64 address;
 	__u64 bytes;
@@ -49,14 +49,14 @@ struct tenon_create {
 	__u32 reserved;
 };
 
-/* A VM of a template of the system, made and started. */
+/* Makes and starts a VM from a template of the system; returns its handle. */
 struct tenon_instantiate {
 	char name[16];
 	__u32 handle;
 	__u32 reserved;
 };
 
-/* The VM in a slot; handle 0: none that the caller manages. ENOENT behind the last slot. */
+/* Describes the VM in a slot; handle 0: none that the caller manages. ENOENT: no such slot. */
 struct tenon_vm {
 	__u32 slot;
 	__u32 handle;
@@ -68,7 +68,7 @@ struct tenon_vm {
 	char name[TENON_NAME];
 };
 
-/* As Mortise writes it: docs/formats.md. */
+/* Statistics of a VM (docs/formats.md). */
 struct tenon_statistics {
 	__u32 handle;
 	__u32 state;
@@ -85,19 +85,19 @@ struct tenon_statistics {
 	__u64 zero[4];
 };
 
-/* What a VM printed since it was last asked; bytes: the room there is, then what came. */
+/* Reads new console output of a VM; bytes: the size of the buffer, then the number read. */
 struct tenon_console {
 	__u64 address;
 	__u32 handle;
 	__u32 bytes;
 };
 
-/* Not a letter: those are taken, 'T' by terminals and by calls that any file answers. */
+/* Not a letter, as these are in use: 'T' by terminals and generic file calls. */
 #define TENON_IOCTL 0xe2
 
 #define TENON_VERSION _IOR(TENON_IOCTL, 0x00, struct tenon_version)
 #define TENON_CREATE _IOWR(TENON_IOCTL, 0x01, struct tenon_create)
-/* The argument of these is the handle itself. */
+/* The argument is the handle. */
 #define TENON_START _IO(TENON_IOCTL, 0x03)
 #define TENON_PAUSE _IO(TENON_IOCTL, 0x04)
 #define TENON_RESUME _IO(TENON_IOCTL, 0x05)
@@ -110,35 +110,35 @@ struct tenon_console {
 
 /*
  * One end of a channel. Its parts can be mapped one by one, in the order and with the sizes given
- * here, each at the offset behind the one before; the peer's and the status are read only.
- * docs/formats.md has what is in them.
+ * here, each at the offset behind the previous one; the peer's part and the status are read-only.
+ * docs/formats.md describes their contents.
  */
 struct tenon_channel {
 	char name[TENON_NAME];
 	__u32 number;
 	__u32 producer; /* 1: this end sends */
 	__u32 slots;
-	__u32 size; /* bytes of a message at most */
-	__u64 parts[3]; /* bytes of the producer's part, the consumer's, the status */
+	__u32 size; /* maximum size of a message in bytes */
+	__u64 parts[3]; /* sizes of the producer's part, the consumer's part and the status */
 };
 
 #define TENON_CHANNEL _IOR(TENON_IOCTL, 0x20, struct tenon_channel)
-/* Rings the peer's doorbell: for those who send or receive in the mapped parts. */
+/* Rings the peer's doorbell, for programs that use the mapped parts. */
 #define TENON_RING _IO(TENON_IOCTL, 0x21)
 
-/* Why a core that runs code of a program's came back. */
+/* Reason for which a lent core returned. */
 enum tenon_loan_reason {
-	TENON_LOAN_EXCEPTION = 1, /* it made one: esr and far say which */
-	TENON_LOAN_STOPPED = 2, /* a signal came */
+	TENON_LOAN_EXCEPTION = 1, /* an exception: see esr and far */
+	TENON_LOAN_STOPPED = 2, /* stopped by a signal */
 	TENON_LOAN_RECLAIMED = 3, /* Linux turned the CPU on */
-	TENON_LOAN_REFUSED = 4, /* pstate is not that of EL0 */
+	TENON_LOAN_REFUSED = 4, /* pstate is not one of EL0 */
 	TENON_LOAN_INTERRUPTED = 5,
 };
 
-/* A call of such code's that is answered on the core: it waits until the time in x0, ns. */
+/* Call of code on a lent core that Mortise handles: waits until the time in x0, in ns. */
 #define TENON_WAIT_UNTIL 0x7e00001
 
-/* The registers that a core runs code with, and that it came back with. */
+/* Registers of a context on a lent core. */
 struct tenon_context {
 	__u64 esr;
 	__u64 far;
@@ -155,15 +155,18 @@ struct tenon_context {
 	__u64 v[64];
 };
 
-/* Of /dev/tenon/loan. The argument of the first is a CPU, or -1 for any; its number comes back. */
+/*
+ * Of /dev/tenon/loan. TENON_LOAN_CLAIM has a CPU as argument, or -1 for any, and returns its
+ * number.
+ */
 #define TENON_LOAN_CLAIM _IO(TENON_IOCTL, 0x30)
 #define TENON_LOAN_RUN _IOWR(TENON_IOCTL, 0x31, struct tenon_context)
 
 /*
- * A vLib that this VM serves: `size` bytes to be mapped, which it shares with who calls, and behind
- * them a page to be read alone, the door. A load of 64 bits from there ends the call that is served,
- * and finds 0 in the next one: until then the whole VM stands still. It finds a negative number if
- * somebody listens already.
+ * A vLib that this VM serves: `size` bytes of memory shared with the caller, and behind them the
+ * door, a read-only page. A 64-bit load from the door ends the current call and returns 0 with the
+ * next one; until then the whole VM is stopped. It returns a negative number if another thread
+ * listens already.
  */
 struct tenon_vlib {
 	char name[TENON_NAME];

@@ -144,7 +144,7 @@ static void run(unsigned long asid)
 	int calls;
 
 	fill(asid);
-	smp_store_release(&cell->turn, TENON_TURN_RUN);
+	smp_store_release(&cell->owner, TENON_CELL_CORE);
 	call(RUN, VCPU, &res);
 	for (calls = any() % 8; calls; calls--)
 		call(any() % 2 ? RUN : STOP, VCPU, &res);
@@ -153,7 +153,7 @@ static void run(unsigned long asid)
 	udelay(any() % 50);
 	call(STOP, VCPU, &res);
 	udelay(20);
-	cell->turn = TENON_TURN_NONE;
+	cell->owner = TENON_CELL_FREE;
 	call(STOP, VCPU, &res);
 }
 
