@@ -2,20 +2,10 @@
 
 import pytest
 from conftest import ROOT, assert_well, until
+from descriptions import described, table
 
-BARE = """\
-name = "bare"
-board = "qemu-zcu102"
-pool = "0.1"
-mode = "bare"
-
-[[vm]]
-name = "hello"
-kind = "tenon"
-app = "hello"
-cpus = [0]
-memory = "2M"
-"""
+HELLO = table("vm", name="hello", kind="tenon", app="hello", cpus=[0], memory="2M")
+BARE = described("bare", HELLO, board="qemu-zcu102", mode="bare")
 
 TYPED = """\
 timeout 200
