@@ -2,8 +2,8 @@
 //!
 //! The orchestrator writes it from `system.toml`; x0 holds its address at guest entry. It describes
 //! the guest's memory, its shared areas, those of its periodic tasks, and its channel ends. All
-//! fields are at fixed offsets, so that reading takes no parser and hardly any code; Mortise's
-//! manifest, which is read once and may grow, is a device tree. `docs/formats.md` lists the fields.
+//! fields are at fixed offsets, so that reading takes no parser and hardly any code.
+//! `docs/formats.md` lists the fields.
 //!
 //! Guarantees: any bytes yield a [`Guest`] or an [`Error`], never a panic. The ranges of a
 //! [`Guest`] consist of whole pages, and no period is zero. Mortise, which maps the ranges, ensures

@@ -18,7 +18,7 @@ pub enum Owner {
 /// One end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
-pub struct Party {
+pub struct Endpoint {
     /// The VM at this end.
     pub owner: Owner,
     /// Doorbell interrupt of this end: a virtual SPI; an SGI for a VM with direct interrupts.
@@ -42,9 +42,9 @@ pub struct Channel {
     /// Maximum size of a message in bytes.
     pub size: u32,
     /// The sender.
-    pub from: Party,
+    pub from: Endpoint,
     /// The receiver.
-    pub to: Party,
+    pub to: Endpoint,
 }
 
 impl Channel {
@@ -106,8 +106,8 @@ const LENGTH: u64 = 8;
 /// Checks that the interrupt of `party` is one that its VM can receive and is not in use.
 pub(crate) fn check_interrupt<'a>(
     of: &'a str,
-    party: Party,
-    mut taken: impl Iterator<Item = Party>,
+    party: Endpoint,
+    mut taken: impl Iterator<Item = Endpoint>,
     system: &System<'a>,
 ) -> Result<(), Error<'a>> {
     let vm = match party.owner {

@@ -53,7 +53,7 @@ mod template;
 mod vlib;
 mod vm;
 
-pub use channel::{Channel, Owner, Party};
+pub use channel::{Channel, Endpoint, Owner};
 pub use colouring::Colouring;
 pub use disk::{Disk, Store};
 pub use dynamic::{Authority, Dynamic};
@@ -65,7 +65,7 @@ pub use reserve::{Reserve, Set};
 pub use schedule::{Reservation, Schedule};
 pub use system::{Mode, System};
 pub use tables::size;
-pub use template::{Filling, Template};
+pub use template::{Template, TemplatePayload};
 pub use vlib::Vlib;
 pub use vm::{
     Console, FaultPolicy, InterruptMode, Kind, Mapping, MappingKind, Payload, Vm, WaitPolicy,

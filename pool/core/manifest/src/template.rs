@@ -8,7 +8,7 @@ use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 /// Payload of a template. Its destination follows from the memory that the VM is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
-pub struct Filling {
+pub struct TemplatePayload {
     /// Physical range of the pristine bytes.
     pub source: PhysicalRange,
     /// Target IPA range.
@@ -30,7 +30,7 @@ pub struct Template {
     /// Its scheduling parameters.
     pub schedule: Schedule,
     /// Payloads copied before each start.
-    pub fillings: List<Filling, { limits::PAYLOADS }>,
+    pub fillings: List<TemplatePayload, { limits::PAYLOADS }>,
     /// Mappings of its ends of channels.
     pub shared: List<Mapping, { limits::MAPPINGS }>,
     /// Its name, unique among templates and VMs, at most [`limits::REQUEST`] bytes.
@@ -74,7 +74,7 @@ impl Template {
         if self.window == 0 || !self.window.is_multiple_of(PAGE_SIZE) {
             return invalid("window", "be whole pages");
         }
-        let fills = |filling: &Filling| {
+        let fills = |filling: &TemplatePayload| {
             let sound = filling.source.is_sound() && filling.target.is_sound();
             let sizes = filling.source.size() == filling.target.size();
             sound && sizes && self.memory.contains(&filling.target)

@@ -2,7 +2,7 @@
 
 use crate::channel::check_interrupt;
 use crate::vm::{are_pages, is_page};
-use crate::{Channel, Error, Kind, Name, Owner, Party, System};
+use crate::{Channel, Endpoint, Error, Kind, Name, Owner, System};
 use core_memory::PhysicalRange;
 use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 
@@ -17,7 +17,7 @@ pub struct Vlib {
     /// Its name.
     pub name: Name,
     /// The calling VM, and the interrupt that signals the end of a call.
-    pub master: Party,
+    pub master: Endpoint,
     /// The serving VM, by index in [`System::vms`]; serves one vLib only.
     pub server: u8,
     /// Whether the server's virtual counter stops between calls.

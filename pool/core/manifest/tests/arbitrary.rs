@@ -1,4 +1,4 @@
-//! No bytes panic, neither random ones nor damaged manifests, and what is accepted is as promised.
+//! Parsing of random bytes and of damaged manifests: no panic, and accepted manifests keep all guarantees.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{ALL, Manifest};
 use core_manifest::{Disk, Dynamic, Lending, System};
 use proptest::prelude::*;
 
-/// Everything a kernel does with a manifest.
+/// Reads a manifest as a kernel does, completely.
 fn use_up(bytes: &[u8]) {
     let _ = common::parse(bytes);
     let Ok(system) = System::parse(bytes) else {
@@ -62,7 +62,7 @@ proptest! {
         use_up(Manifest::new(&manifest[..length]).bytes());
     }
 
-    /// Numbers that carry: the ends of ranges, counts, offsets.
+    /// Boundary values of ranges, counts and offsets.
     #[test]
     fn words_at_their_limits(
         which in 0..ALL.len(), at in any::<prop::sample::Index>(),

@@ -1,5 +1,5 @@
-//! Systems as the orchestrator writes them. Its own tests compare with the same files, so that the
-//! two sides cannot drift apart.
+//! Golden manifests of the orchestrator. Its own tests compare with the same files, so that both sides
+//! stay consistent.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn mortise_reads_what_the_orchestrator_writes() {
         (&[3][..], &[0, 1, 2][..])
     );
     assert_eq!((motor.schedule.priority, linux.schedule.priority), (32, 0));
-    // Linux drives DMA: what it sees is where it is.
+    // Linux uses DMA, so that its memory is identity-mapped.
     let ram = linux.mappings[0];
     assert_eq!(ram.intermediate.start(), ram.physical.start());
     assert_eq!(Lending::parse(manifest.bytes(), &system).unwrap().len(), 0);

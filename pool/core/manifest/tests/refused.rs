@@ -1,4 +1,4 @@
-//! What is not allowed in every system is refused, each with its own line.
+//! Rejected manifests: rules of all systems, one line per rule.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Manifest, SYSTEM, VMS, parse, range, refused};
 use core::mem::offset_of;
 use core_manifest::{Mapping, Payload, System, Vm};
 
-/// Where the count of a list is, by the size of the list and what pads it.
+/// Offset of the count of a list, from the size of its items and the padding.
 const COUNT_OF_MAPPINGS: usize = offset_of!(Vm, mappings) + 16 * size_of::<Mapping>();
 const COUNT_OF_PAYLOADS: usize = offset_of!(Vm, payloads) + 4 * size_of::<Payload>();
 const PRIORITY: usize = offset_of!(Vm, schedule) + 16;
@@ -35,7 +35,7 @@ fn a_header() {
     assert_eq!(parse(&golden.bytes()[..SYSTEM.len() - 1]), extent);
     assert_eq!(parse(&golden.bytes()[..100]), foreign);
     assert_eq!(parse(&[]), foreign);
-    // Not at a multiple of 8.
+    // Not aligned to 8.
     let odd = Manifest::new(&[&[0; 4], SYSTEM].concat());
     assert_eq!(parse(&odd.bytes()[4..]), foreign);
 }

@@ -1,4 +1,4 @@
-//! What is not allowed is refused where VMs come, go, talk, lend, or have colours.
+//! Rejected manifests: rules of the life cycle, channels, core lending and page colours.
 
 mod common;
 
@@ -267,7 +267,7 @@ fn who_reads_may_not_write() {
             changed += 1;
         }
     }
-    // Status pages, and of each channel what the other end writes.
+    // Status pages, and of each channel the part of the other end.
     assert!(changed >= 3);
 }
 
@@ -285,7 +285,7 @@ fn the_pages_of_a_vlib_are_its_masters_and_its_servers_alone() {
             continue;
         };
         let at = offset_of!(Vm, mappings) + index * size_of::<Mapping>() + 16;
-        // In place of what they share: the page that Mortise alone writes.
+        // The status page, which only Mortise writes, instead of the shared memory.
         let moved = golden
             .clone()
             .with(VMS, vm, at, &status.start().to_le_bytes());

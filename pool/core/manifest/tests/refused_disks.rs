@@ -1,4 +1,4 @@
-//! What is not allowed of a disk is refused.
+//! Rejected manifests: rules of virtual disks.
 
 mod common;
 
@@ -106,7 +106,7 @@ fn what_a_disk_may_not_be() {
                 &[0][..],
                 "disk: place must be whole pages",
             ),
-            // Beyond what bytes can be counted, and where the sum is none.
+            // The size in bytes overflows, and the sum of start and size overflows.
             (
                 2,
                 offset_of!(Disk, sectors) + 6,
@@ -125,7 +125,7 @@ fn what_a_disk_may_not_be() {
                 &[0; 8][..],
                 "disk: sectors must be in its place",
             ),
-            // On one disk: where the other one begins, and its last sector.
+            // On one disk: the first sector of the other partition, and its last one.
             (
                 3,
                 offset_of!(Disk, first),
@@ -190,7 +190,7 @@ fn what_a_disk_may_not_be() {
     );
 }
 
-/// Who only reads may read what others read.
+/// Read-only partitions may overlap.
 #[test]
 fn a_range_that_nobody_writes_may_be_several_ones() {
     let golden = Manifest::new(DISK);

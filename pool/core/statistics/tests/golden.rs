@@ -1,4 +1,4 @@
-//! The bytes of both formats, written out. The orchestrator's reader is tested with the same.
+//! Golden bytes of both formats. The reader of the orchestrator is tested with the same bytes.
 
 use core::sync::atomic::AtomicU64;
 use core_ring::{Area, journal::Next};
@@ -17,7 +17,7 @@ fn bytes<const N: usize>(area: Area<'_>) -> [u8; N] {
     bytes
 }
 
-/// Notes a fault, all of it.
+/// Writes a complete fault record.
 fn fault(
     status: &StatusWriter<'_>,
     vcpu: usize,

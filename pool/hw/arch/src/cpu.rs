@@ -101,7 +101,7 @@ pub fn affinity() -> u64 {
     crate::registers::mpidr_el1::read() & 0xff_00ff_ffff
 }
 
-/// Stops this core for ever.
+/// Stops this core permanently.
 pub fn park() -> ! {
     mask_interrupts();
     loop {

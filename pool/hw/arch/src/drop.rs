@@ -1,6 +1,6 @@
 //! Entry at EL2 of an image for EL1: the drop from EL2 to EL1.
 
-/// Writes the code with this name for a core that was started at EL2 and drops to EL1 for ever: the
+/// Writes the code with this name for a core that was started at EL2 and drops to EL1 permanently: the
 /// `other` of an image entry at EL1.
 ///
 /// `HCR_EL2.RW` makes EL1 AArch64. EL1 may access the timers and, if there are any

@@ -28,10 +28,10 @@ use crate::ExceptionLevel;
 pub struct EarlyTable([u64; 4]);
 
 impl EarlyTable {
-    /// Table for level `L` in which the gibibytes that meet `[start, end)` are
-    /// normal memory and the others are device memory, never executable: a core
-    /// normal memory and the others are device memory, never executable, as a core may
-    /// fetch speculatively from executable memory.
+    /// Table for level `L` in which the gibibytes that overlap `[start, end)` are normal memory. The
+    /// others are device memory, which is never executable, as a core may fetch speculatively from
+    /// executable memory.
+    ///
     /// ```
     /// use hw_arch::{El2, entry::EarlyTable};
     /// let table = EarlyTable::new::<El2>(0x4000_0000, 0x8000_0000);
@@ -128,9 +128,9 @@ macro_rules! image_entry {
             "1:  mov x19, x0",
             "    bl 3f",
             "    bl 5f",
-            // Clear the bss, through the caches that are on now: by blocks, unless
-            // DCZID_EL0.DZP says no (Arm ARM, D7.5.9). It is whole pages, and so
-            // two blocks at a time.
+            // Clear the bss through the caches, which are on now: by DC ZVA blocks unless
+            // DCZID_EL0.DZP prohibits it (Arm ARM, D7.5.9). The bss consists of whole
+            // pages, so that two blocks are cleared at a time.
             "    adrp x0, __bss_start",
             "    adrp x1, __bss_end",
             "    mrs x2, dczid_el0",
@@ -177,8 +177,8 @@ macro_rules! image_entry {
             "    msr daifset, #15",
             $crate::early_regime!($el),
             "    ret",
-            // 5: early table on, MAIR and SCTLR as in hw_arch::mmu, W^X later. What
-            // a reset left in SCTLR is unknown.
+            // 5: early table on, MAIR and SCTLR as in hw_arch::mmu, W^X later. The
+            // reset value of SCTLR is unknown.
             concat!("5:  adrp x0, ", stringify!($early)),
             concat!("    add x0, x0, :lo12:", stringify!($early)),
             concat!("    msr ttbr0_", $el, ", x0"),
@@ -228,8 +228,8 @@ macro_rules! level_number {
     };
 }
 
-/// The level's kind of translation regime, as assembly text: EL2 has one of its
-/// own (E2H = 0), whatever the firmware left there.
+/// Selection of the level's translation regime, as assembly text: EL2 has its own regime
+/// (E2H = 0), independent of the state that the firmware left.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! early_regime {

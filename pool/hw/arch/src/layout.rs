@@ -34,6 +34,6 @@ symbols! {
     tables_start = __tables_start;
     /// First byte after the area for translation tables.
     tables_end = __tables_end;
-    /// First byte after everything the image occupies.
+    /// First byte after the image.
     image_end = __image_end;
 }

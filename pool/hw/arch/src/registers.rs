@@ -4,7 +4,7 @@
 //! specification (IHI 0069, chapter 12). Reads have no side effects on memory; writes are unsafe
 //! wherever they can change the meaning of code or memory.
 
-/// Reads a system register by the name or encoding the assembler knows.
+/// Reads a system register by its assembler name or encoding.
 #[macro_export]
 macro_rules! read_register {
     ($name:expr) => {{
@@ -22,12 +22,12 @@ macro_rules! read_register {
     }};
 }
 
-/// Writes a system register by the name or encoding the assembler knows.
+/// Writes a system register by its assembler name or encoding.
 ///
 /// # Safety
 ///
-/// Expands to an `unsafe` block of its own: use it only where any value is
-/// harmless, or inside an `unsafe fn` that passes the obligation on.
+/// Expands to an `unsafe` block of its own. Use it only where any value is safe, or inside an
+/// `unsafe fn` with this condition in its contract.
 #[macro_export]
 macro_rules! write_register {
     ($name:expr, $value:expr) => {{
@@ -128,7 +128,7 @@ registers! {
     ro id_aa64pfr0_el1 = "id_aa64pfr0_el1";
     /// Memory model features; bits 3:0 are the physical address range.
     ro id_aa64mmfr0_el1 = "id_aa64mmfr0_el1";
-    /// Exception level the core is in, bits 3:2.
+    /// Current exception level, bits 3:2.
     ro current_el = "CurrentEL";
     /// Virtual counter.
     ro cntvct_el0 = "cntvct_el0";
@@ -144,9 +144,9 @@ registers! {
     ro pmccntr_el0 = "pmccntr_el0";
     /// Exception levels the cycle counter counts at.
     safe pmccfiltr_el0 = "pmccfiltr_el0";
-    /// Which of the first 32 common events this core counts.
+    /// Bitmap of the first 32 common events that this core can count.
     ro pmceid0_el0 = "pmceid0_el0";
-    /// What the first event counter counts, and at which exception levels.
+    /// Event and exception levels of the first event counter.
     safe pmevtyper0_el0 = "pmevtyper0_el0";
     /// The first event counter.
     ro pmevcntr0_el0 = "pmevcntr0_el0";

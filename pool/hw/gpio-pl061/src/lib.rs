@@ -28,7 +28,7 @@
 
 /// Its registers, 4 KiB.
 pub use hw_arch::mmio::Mmio as Frame;
-/// Register access, to a device or a test's model.
+/// Register access, to a device or a test model.
 pub use hw_arch::mmio::Registers;
 
 /// `GPIODIR`: the output pins (Arm DDI 0190, 3.3.2).

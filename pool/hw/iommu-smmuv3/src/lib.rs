@@ -8,7 +8,7 @@
 //!
 //! # Guarantees
 //!
-//! - From [`Smmu::open`] on, a stream is aborted until it is let through. Before, the configuration
+//! - From [`Smmu::open`] on, a stream is aborted until it is translated. Before, the configuration
 //!   of the firmware applies, so that `open` is called before any device may access memory.
 //! - [`Smmu::switch`] returns when the SMMU uses the new configuration for every access, with
 //!   accesses by the old one complete (IHI 0070, 3.21 and 4.6.3).

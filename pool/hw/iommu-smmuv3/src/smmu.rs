@@ -11,7 +11,7 @@ pub use crate::streams::Memory;
 use crate::streams::{COMMANDS, EVENTS, STREAMS};
 use crate::{Error, Frame};
 
-/// Most polls of a register before an SMMU is considered silent.
+/// Maximum number of polls of a register before an SMMU is considered unresponsive.
 pub const POLL_LIMIT: u32 = 100_000;
 
 /// Overflow flag of the event queue, and its acknowledgement (IHI 0070, 6.3.30 and 6.3.31).
@@ -20,13 +20,13 @@ const OVERFLOW: u32 = 1 << 31;
 /// `RA` and `WA` of the base addresses: reads and writes allocate in caches.
 const ALLOCATE: u64 = 1 << 62;
 
-/// An SMMU that aborts all streams, or translates all by one context.
+/// SMMU that aborts all streams or translates all of them by one context.
 #[derive(Debug)]
 pub struct Smmu<R = Frame> {
     registers: R,
     memory: &'static Memory,
     identity: Identity,
-    /// First word of every stream's entry while streams are let through.
+    /// First word of every stream table entry while streams are translated.
     through: u64,
     /// Indices of the next command and the next event, with a wrap bit above.
     produced: u32,
@@ -94,7 +94,7 @@ impl<R: Registers> Smmu<R> {
         wait(|| self.registers.read(offset::CR0ACK) == bits)
     }
 
-    /// The stage that it translates by.
+    /// Translation stage.
     #[must_use]
     pub const fn stage(&self) -> Stage {
         self.identity.stage
@@ -109,7 +109,7 @@ impl<R: Registers> Smmu<R> {
         self.through = first;
     }
 
-    /// Lets every stream through, by the context, or aborts all.
+    /// Translates all streams by the context, or aborts all.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl<R: Registers> Smmu<R> {
         self.registers.write(offset::CMDQ_PROD, self.produced);
     }
 
-    /// Takes the next event, if there is one. Events that found the queue full are lost.
+    /// Takes the next event, if there is one. Events are lost while the queue is full.
     pub fn next_event(&mut self) -> Option<Event> {
         let told = self.registers.read(offset::EVENTQ_PROD);
         if told & EVENTS_WRAPPED == self.consumed {

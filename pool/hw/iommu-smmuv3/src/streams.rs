@@ -35,7 +35,7 @@ impl Default for Memory {
     }
 }
 
-/// Physical address of an item, which is mapped one to one.
+/// Physical address of an identity-mapped item.
 fn address<T>(of: &T) -> u64 {
     core::ptr::from_ref(of) as u64
 }
@@ -68,8 +68,8 @@ impl Memory {
         address(&self.descriptor)
     }
 
-    /// Sets the first word of every entry, which aborts the streams or lets them through: one store
-    /// for each, as the SMMU may read an entry at any time (3.21.3).
+    /// Sets the first word of every entry, which aborts or translates the stream, by one store each, as
+    /// the SMMU may read an entry at any time (3.21.3).
     pub(crate) fn begin_all(&self, first: u64) {
         for entry in &self.streams {
             entry[0].store(first, Ordering::Release);

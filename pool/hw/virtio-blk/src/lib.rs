@@ -11,9 +11,9 @@
 //!
 //! - A call is a few stores, and one check for each request in flight. Only [`Drive::open`] waits,
 //!   for at most [`POLL_LIMIT`] polls of a register.
-//! - The device is given only addresses in [`Memory`]. State that decides what is believed of it is
-//!   kept elsewhere: a device that reports anything but the completion of a request is turned off,
-//!   and every request fails from then on.
+//! - The device gets only addresses in [`Memory`]. The state by which its reports are validated is kept
+//!   elsewhere: a device that reports anything but the completion of a request is disabled, and every
+//!   later request fails.
 //! - No request waits here for one of another sharer; the device takes them in order.
 //! - No lock, no allocation, no panic.
 //!

@@ -7,16 +7,16 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Most sharers of a disk.
+/// Maximum number of sharers of a disk.
 pub const SHARERS: usize = 8;
 
-/// Most bytes in flight per sharer.
+/// Maximum number of bytes in flight per sharer.
 pub const BUFFER: usize = 4096;
 
 /// Descriptors per chain; one is unused.
 const CHAIN: usize = 4;
 
-/// Descriptors of the queue and entries of its rings: more than there are chains.
+/// Descriptors of the queue and entries of its rings; exceeds the number of chains.
 pub(crate) const QUEUE: usize = CHAIN * SHARERS;
 
 /// Flags of a descriptor (2.7.5).
@@ -51,7 +51,7 @@ impl Direction {
     }
 }
 
-/// Memory of a disk driver, mapped one to one, without other users.
+/// Memory of a disk driver, identity-mapped, without other users.
 #[derive(Debug)]
 #[repr(C, align(4096))]
 pub struct Memory {
@@ -78,7 +78,7 @@ impl Default for Memory {
     }
 }
 
-/// Physical address of an item, which is mapped one to one.
+/// Physical address of an item, which is identity-mapped.
 fn address<T>(of: &T) -> u64 {
     core::ptr::from_ref(of) as u64
 }

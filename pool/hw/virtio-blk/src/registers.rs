@@ -2,7 +2,7 @@
 
 use crate::{Error, Frame};
 
-/// Most polls of a register before a disk is considered silent.
+/// Maximum number of polls of a register before a disk is considered unresponsive.
 pub const POLL_LIMIT: u32 = 100_000;
 
 /// Register offsets.

@@ -1,6 +1,6 @@
 //! Configuration of VMs made at run time and of their managers, parsed at boot.
 
-use core_manifest::{Dynamic, Filling, MappingKind, Owner, Reserve, Schedule, limits};
+use core_manifest::{Dynamic, MappingKind, Owner, Reserve, Schedule, TemplatePayload, limits};
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_paging::Access;
 use mortise_instance::{
@@ -88,13 +88,13 @@ impl Setup {
     }
 
     /// Payload `index` of a template, in whole chunks.
-    pub fn filling(&self, subject: Subject, index: usize) -> Option<Filling> {
+    pub fn filling(&self, subject: Subject, index: usize) -> Option<TemplatePayload> {
         let Subject::Template(template) = subject else {
             return None;
         };
         let filling = self.dynamic.templates.get(template)?.fillings.get(index)?;
         let size = filling.source.size().next_multiple_of(GRAIN);
-        Some(Filling {
+        Some(TemplatePayload {
             source: PhysicalRange::new(filling.source.start(), size)?,
             ..*filling
         })
@@ -138,7 +138,7 @@ impl Setup {
     }
 }
 
-fn is_aligned(filling: &Filling) -> bool {
+fn is_aligned(filling: &TemplatePayload) -> bool {
     (filling.source.start() | filling.target.start()).is_multiple_of(GRAIN)
 }
 

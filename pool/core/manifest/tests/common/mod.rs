@@ -1,6 +1,6 @@
-//! Manifests as the orchestrator writes them, and changes of them.
+//! Golden manifests of the orchestrator, and modifications of them.
 
-// Each test binary uses a part of it.
+// Each test binary uses a part of this module.
 #![allow(dead_code)]
 
 use core_manifest::{
@@ -9,26 +9,26 @@ use core_manifest::{
 };
 use zerocopy::IntoBytes;
 
-/// The demonstration: `motor` with Tenon, whose interrupts are its own, and `linux`.
+/// The demonstration: `motor` with Tenon and direct interrupts, and `linux`.
 pub const SYSTEM: &[u8] = include_bytes!("../golden/system.bin");
-/// A reserve, a template, channels, regulation.
+/// A system with reserve, template, channels and regulation.
 pub const DYNAMIC: &[u8] = include_bytes!("../golden/dynamic.bin");
-/// A vLib.
+/// A system with a vLib.
 pub const VLIB: &[u8] = include_bytes!("../golden/vlib.bin");
-/// A VM that lends cores.
+/// A system with a VM that lends cores.
 pub const LENDING: &[u8] = include_bytes!("../golden/lending.bin");
-/// VMs with colours.
+/// A system with page colours.
 pub const COLOURED: &[u8] = include_bytes!("../golden/coloured.bin");
 
-/// A VM with disks.
+/// A system with virtual disks.
 pub const DISK: &[u8] = include_bytes!("../golden/disk.bin");
 
-/// All of them.
+/// All golden manifests.
 pub const ALL: [&[u8]; 6] = [SYSTEM, DYNAMIC, VLIB, LENDING, COLOURED, DISK];
 
-/// Where the tables stand in the header.
+/// Offset of the table locations in the header.
 const TABLES: usize = 96;
-/// Bytes of a record of each table.
+/// Size in bytes of a record of each table.
 const SIZES: [usize; 10] = [
     size_of::<Vm>(),
     size_of::<Lending>(),
@@ -53,7 +53,7 @@ pub const CHANNELS: usize = 7;
 pub const VLIBS: usize = 8;
 pub const DISKS: usize = 9;
 
-/// A manifest at a multiple of 8, as a kernel has it.
+/// A manifest with the alignment that a kernel guarantees.
 #[derive(Clone)]
 pub struct Manifest {
     words: Vec<u64>,
@@ -73,7 +73,7 @@ impl Manifest {
         &self.words.as_bytes()[..self.size]
     }
 
-    /// With these bytes at this offset.
+    /// Replaces bytes at an offset.
     pub fn put(mut self, at: usize, bytes: &[u8]) -> Self {
         for (index, byte) in bytes.iter().enumerate() {
             let (word, shift) = ((at + index) / 8, (at + index) % 8 * 8);
@@ -83,26 +83,26 @@ impl Manifest {
         self
     }
 
-    /// The offset of a record.
+    /// Offset of a record.
     pub fn record(&self, table: usize, index: usize) -> usize {
         let at = TABLES + 8 * table;
         let start = u32::from_le_bytes(self.bytes()[at..at + 4].try_into().unwrap());
         start as usize + index * SIZES[table]
     }
 
-    /// With these bytes in a record.
+    /// Replaces bytes of a record.
     pub fn with(self, table: usize, index: usize, field: usize, bytes: &[u8]) -> Self {
         let at = self.record(table, index) + field;
         self.put(at, bytes)
     }
 }
 
-/// A range in bytes.
+/// Bytes of a range.
 pub fn range(start: u64, size: u64) -> Vec<u8> {
     [start, size].map(u64::to_le_bytes).concat()
 }
 
-/// What a kernel that has all there is makes of a manifest.
+/// Parses a manifest as a kernel with all features does.
 pub fn parse(bytes: &[u8]) -> Result<(), String> {
     let text = |error: core_manifest::Error<'_>| error.to_string();
     let system = System::parse(bytes).map_err(text)?;
@@ -114,7 +114,7 @@ pub fn parse(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// That each change is refused for this reason.
+/// Asserts that each modification is rejected with this error.
 pub fn refused(golden: &[u8], table: usize, changes: &[(usize, usize, &[u8], &str)]) {
     let golden = Manifest::new(golden);
     assert_eq!(parse(golden.bytes()), Ok(()));
