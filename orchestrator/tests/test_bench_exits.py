@@ -12,7 +12,7 @@ LINES = (
     "measured hypercall samples=1",
     "measured doorbell_send to-direct samples=1",
     "measured doorbell_receive to-direct samples=1",
-    "end of exit-bench",
+    "end of exits",
 )
 
 

@@ -35,7 +35,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     built = build.build(system.load(SYSTEM))
     for irq in KINDS:
         tell(f"{SYSTEM}, {irq}")
-        trace = start(Place(built, irq, bare=False, exits=True), "end of exit-bench")
+        trace = start(Place(built, irq, bare=False, exits=True), "end of exits")
         yield from rows_of(trace, irq, built.system.vm(irq).cpus[0])
 
 

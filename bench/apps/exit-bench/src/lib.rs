@@ -63,7 +63,7 @@ pub fn main() {
         tenon::log::info!("measured doorbell_send {channel} samples={SAMPLES}");
         tenon::log::info!("measured doorbell_receive {channel} samples={SAMPLES}");
     }
-    tenon::log::info!("end of exit-bench");
+    tenon::log::info!("end of exits");
     for name in ["to-shared", "to-direct"] {
         if let Ok(receiver) = Receiver::open(name) {
             listen(receiver);
