@@ -7,16 +7,16 @@ use core_memory::PhysicalRange;
 pub(crate) fn vms(vms: &[Vm]) -> Result<(), Error<'_>> {
     // All ranges are validated before any two are compared.
     vms.iter().try_for_each(Vm::check)?;
-    vms.iter().try_for_each(alone)
+    vms.iter().try_for_each(check_alone)
 }
 
 /// Checks each VM against the VMs before it in the table.
 pub(crate) fn pairs(vms: &[Vm], mode: Mode) -> Result<(), Error<'_>> {
     let mut pairs = with_earlier(vms).flat_map(|(vm, others)| others.iter().map(move |o| (vm, o)));
-    pairs.try_for_each(|(vm, other)| together(vm, other, mode))
+    pairs.try_for_each(|(vm, other)| check_pair(vm, other, mode))
 }
 
-fn alone(vm: &Vm) -> Result<(), Error<'_>> {
+fn check_alone(vm: &Vm) -> Result<(), Error<'_>> {
     let clash = |what| {
         Err(Error::Clash {
             of: vm.name.as_str(),
@@ -52,7 +52,7 @@ fn alone(vm: &Vm) -> Result<(), Error<'_>> {
     Ok(())
 }
 
-fn together<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> {
+fn check_pair<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> {
     let clash = |what| {
         Err(Error::Clash {
             of: other.name.as_str(),
@@ -86,7 +86,7 @@ fn together<'a>(vm: &'a Vm, other: &'a Vm, mode: Mode) -> Result<(), Error<'a>> 
     if pairs.any(|(a, b)| exclude_each_other(a, b)) {
         return clash("physical address");
     }
-    if reaches_into(vm, other) || reaches_into(other, vm) {
+    if can_corrupt(vm, other) || can_corrupt(other, vm) {
         return clash("physical address");
     }
     Ok(())
@@ -102,7 +102,7 @@ fn exclude_each_other(a: &Mapping, b: &Mapping) -> bool {
 }
 
 /// Whether `vm` can write the payload sources, the status page or the log ring of `other`.
-fn reaches_into(vm: &Vm, other: &Vm) -> bool {
+fn can_corrupt(vm: &Vm, other: &Vm) -> bool {
     let log = match other.console {
         Console::Ring(log) => Some(log),
         Console::None | Console::Pl011 => None,

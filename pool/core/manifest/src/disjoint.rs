@@ -17,7 +17,7 @@ pub(crate) fn reserve<'a>(reserve: &Reserve, system: &System<'a>) -> Result<(), 
     for vm in system.vms {
         if [reserve.memory, reserve.slots]
             .iter()
-            .any(|range| has(vm, range))
+            .any(|range| uses(vm, range))
         {
             return Err(clash(vm.name.as_str()));
         }
@@ -61,11 +61,14 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
                 return Err(clash(channel.name.as_str(), other.name.as_str(), PHYSICAL));
             }
         }
-        kept(channel.name.as_str(), &channel.parts(), dynamic)?;
+        unreserved(channel.name.as_str(), &channel.parts(), dynamic)?;
         for (vm, description) in system.vms.iter().enumerate() {
-            let reached = reaches(channel, Owner::Vm(vm as u8), &description.mappings);
-            let inside = channel.parts().iter().any(|part| keeps(description, part));
-            if !reached || inside {
+            let respected = respects_rights(channel, Owner::Vm(vm as u8), &description.mappings);
+            let inside = channel
+                .parts()
+                .iter()
+                .any(|part| is_used_for(description, part));
+            if !respected || inside {
                 return Err(clash(
                     channel.name.as_str(),
                     description.name.as_str(),
@@ -82,7 +85,7 @@ pub(crate) fn channels<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result
                 .channels
                 .iter()
                 .find(|channel| within(channel, mapping));
-            let own = own.filter(|channel| reaches(channel, owner, &template.shared));
+            let own = own.filter(|channel| respects_rights(channel, owner, &template.shared));
             if own.is_none() {
                 return Err(clash(
                     template.name.as_str(),
@@ -113,10 +116,13 @@ pub(crate) fn vlibs<'a>(dynamic: &Dynamic<'a>, system: &System<'a>) -> Result<()
                 return Err(clash(vlib.name.as_str(), channel.name.as_str(), PHYSICAL));
             }
         }
-        kept(vlib.name.as_str(), &vlib.parts(), dynamic)?;
+        unreserved(vlib.name.as_str(), &vlib.parts(), dynamic)?;
         for (vm, description) in system.vms.iter().enumerate() {
             let mut mappings = description.mappings.iter();
-            let inside = vlib.parts().iter().any(|part| keeps(description, part));
+            let inside = vlib
+                .parts()
+                .iter()
+                .any(|part| is_used_for(description, part));
             if inside || mappings.any(|mapping| !may_map(vlib, vm, mapping)) {
                 return Err(clash(
                     vlib.name.as_str(),
@@ -146,7 +152,7 @@ fn may_map(vlib: &Vlib, vm: usize, mapping: &Mapping) -> bool {
 }
 
 /// Checks that shared memory overlaps neither the reserve nor the payloads of templates.
-fn kept<'a>(
+fn unreserved<'a>(
     name: &'a str,
     parts: &[PhysicalRange],
     dynamic: &Dynamic<'a>,
@@ -177,7 +183,7 @@ fn rights(channel: &Channel, owner: Owner) -> Option<[bool; 3]> {
 }
 
 /// Whether all mappings of `owner` have permitted access rights to a channel.
-fn reaches(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> bool {
+fn respects_rights(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> bool {
     let rights = rights(channel, owner);
     mappings.iter().all(|mapping| {
         channel.parts().iter().enumerate().all(|(index, part)| {
@@ -198,13 +204,13 @@ fn within(channel: &Channel, mapping: &Mapping) -> bool {
 }
 
 /// Whether a VM maps any of a range, or Mortise uses any of it for the VM.
-pub(crate) fn has(vm: &Vm, range: &PhysicalRange) -> bool {
+pub(crate) fn uses(vm: &Vm, range: &PhysicalRange) -> bool {
     let mut mappings = vm.mappings.iter();
-    mappings.any(|mapping| mapping.physical.overlaps(range)) || keeps(vm, range)
+    mappings.any(|mapping| mapping.physical.overlaps(range)) || is_used_for(vm, range)
 }
 
 /// Whether a range overlaps a payload source, the status page or the log ring of a VM.
-fn keeps(vm: &Vm, range: &PhysicalRange) -> bool {
+fn is_used_for(vm: &Vm, range: &PhysicalRange) -> bool {
     let log = match vm.console {
         Console::Ring(log) => Some(log),
         Console::None | Console::Pl011 => None,

@@ -1,6 +1,6 @@
 //! Virtual disk record: a disk in memory or a partition of a physical disk.
 
-use crate::disjoint::{PHYSICAL, clash, has};
+use crate::disjoint::{PHYSICAL, clash, uses};
 use crate::tables::Tables;
 use crate::vm::are_pages;
 use crate::{Error, InterruptMode, Reserve, System, limits};
@@ -51,7 +51,7 @@ impl Disk {
             disk.check(all.get(..number).unwrap_or_default(), system)?;
             let kept = reserve.map(|reserve| [reserve.memory, reserve.slots]);
             if kept.is_some_and(|kept| kept.iter().any(|range| range.overlaps(&disk.place))) {
-                return Err(clash(OF, "reserve", PHYSICAL));
+                return Err(clash(NAME, "reserve", PHYSICAL));
             }
         }
         Ok(all)
@@ -60,7 +60,7 @@ impl Disk {
     fn check<'a>(&self, others: &[Self], system: &System<'a>) -> Result<(), Error<'a>> {
         let invalid = |field, must| {
             Err(Error::Invalid {
-                of: OF,
+                of: NAME,
                 field,
                 must,
             })
@@ -95,26 +95,26 @@ impl Disk {
         let name = vm.name.as_str();
         let mut seen = vm.mappings.iter();
         if seen.any(|mapping| mapping.intermediate.overlaps(&registers)) {
-            return Err(clash(OF, name, "address"));
+            return Err(clash(NAME, name, "address"));
         }
-        if let Some(vm) = system.vms.iter().find(|vm| has(vm, &self.place)) {
-            return Err(clash(OF, vm.name.as_str(), PHYSICAL));
+        if let Some(vm) = system.vms.iter().find(|vm| uses(vm, &self.place)) {
+            return Err(clash(NAME, vm.name.as_str(), PHYSICAL));
         }
         for other in others {
-            if self.is_beside(other) {
-                if self.meets(other) {
-                    return Err(clash(OF, OF, "sector"));
+            if self.is_on_same_drive(other) {
+                if self.conflicts_with(other) {
+                    return Err(clash(NAME, NAME, "sector"));
                 }
             } else if other.place.overlaps(&self.place) {
-                return Err(clash(OF, OF, PHYSICAL));
+                return Err(clash(NAME, NAME, PHYSICAL));
             }
             let theirs = other.registers();
-            let meets = theirs.is_some_and(|theirs| theirs.overlaps(&registers));
-            if other.vm == self.vm && meets {
-                return Err(clash(OF, OF, "address"));
+            let overlaps = theirs.is_some_and(|theirs| theirs.overlaps(&registers));
+            if other.vm == self.vm && overlaps {
+                return Err(clash(NAME, NAME, "address"));
             }
             if other.vm == self.vm && other.interrupt == self.interrupt {
-                return Err(clash(OF, OF, "interrupt"));
+                return Err(clash(NAME, NAME, "interrupt"));
             }
         }
         Ok(())
@@ -126,19 +126,19 @@ impl Disk {
     }
 
     /// Whether both are partitions of one physical disk.
-    fn is_beside(&self, other: &Self) -> bool {
+    fn is_on_same_drive(&self, other: &Self) -> bool {
         let both = self.store == Store::Drive && other.store == Store::Drive;
         both && self.place.start() == other.place.start()
     }
 
     /// Whether two partitions of one physical disk overlap and one of them is writable.
-    fn meets(&self, other: &Self) -> bool {
+    fn conflicts_with(&self, other: &Self) -> bool {
         let behind = |one: &Self, two: &Self| one.first >= two.first.saturating_add(two.sectors);
         let shared = self.read_only && other.read_only;
         !shared && !behind(self, other) && !behind(other, self)
     }
 }
 
-const OF: &str = "disk";
+const NAME: &str = "disk";
 /// Bytes of a sector (virtio 1.2, 5.2.4).
 const SECTOR: u64 = 512;
