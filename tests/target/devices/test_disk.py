@@ -84,7 +84,7 @@ def test_linux_has_disks_and_who_attacks_one_harms_itself_alone(tenon, tmp_path)
 @pytest.mark.timeout(600)
 def test_no_request_keeps_the_core_from_a_loop_for_long(tmp_path):
     hostile = disk_driver([1, 2], interrupts="shared", priority=0)
-    (tmp_path / "system.toml").write_text(SHARED + hostile)
+    (tmp_path / "system.toml").write_text("\n".join((SHARED, hostile, ATTACKED)))
     compile_guest(tmp_path)
     found, begun = [], False
 
