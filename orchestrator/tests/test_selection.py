@@ -67,6 +67,19 @@ def test_the_cheapest_are_run_until_the_budget_is_spent(tree):
     assert left_out(tree) == ["test_of_a"], "150 + 200 seconds are more than 300"
 
 
+def test_a_file_is_left_out_whole(tree, monkeypatch):
+    monkeypatch.setattr(python_tests.paths, "LOG", tree / "log")
+    monkeypatch.setattr(python_tests.paths, "RUN", tree / "run")
+    mark = 'import pytest\npytestmark = pytest.mark.long(20, "pool/z")\n'
+    (tree / "tests/test_y.py").write_text(f"{mark}def test_a(): assert 0\ndef test_b(): assert 0\n")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "newest", date="2026-01-09T00:00:00Z")
+    git(tree, "commit", "--allow-empty", "-qm", "one more", date="2026-01-19T00:00:00Z")
+    assert left_out(tree) == ["", "test_of_both", "test_of_a"]
+    total = python_tests.run("x", tree / "tests", 60, lambda _: None, 1, Selection(root=tree))
+    assert (total.passed, total.failed) == (1, 0)
+
+
 def test_a_commit_that_is_not_there_is_refused(tree):
     with pytest.raises(InputError, match="knows no blorp"):
         left_out(tree, since="blorp")

@@ -1,8 +1,9 @@
 """Selection of tests: by suite, by path, by word, and which long ones a plain run leaves out.
 
-A test marked `@pytest.mark.long(SECONDS, "FOLDER", …)` takes that many seconds of processor time
-and covers those folders. A plain run includes the long tests of folders that the change touches,
-the cheapest first, up to `BUDGET`; it names how many it left out. `--full` leaves out none.
+A test marked `@pytest.mark.long(SECONDS, "FOLDER", …)`, or a file with such a `pytestmark`, takes
+that many seconds of processor time and covers those folders. A plain run includes the long tests of
+folders that the change touches, the cheapest first, up to `BUDGET`; it states how many it left out.
+`--full` leaves out none.
 
 The change is what differs from the upstream branch. Where the checkout is the upstream branch, as
 in a fresh clone, it is the commits of the last day before the newest.
@@ -29,17 +30,19 @@ DAY = 24 * 60 * 60
 
 @dataclass(frozen=True, order=True)
 class LongTest:
-    """A test that a plain run may leave out."""
+    """A test, or a file of tests, that a plain run may leave out."""
 
     seconds: int
     file: Path
     name: str
+    """Empty for all of the file."""
     covers: tuple[str, ...]
 
     @property
     def node(self) -> str:
         """Its name for pytest, from the folder of pytest's settings."""
-        return f"{self.file.relative_to(_settings(self.file))}::{self.name}"
+        file = str(self.file.relative_to(_settings(self.file)))
+        return f"{file}::{self.name}" if self.name else file
 
 
 def _settings(file: Path) -> Path:
@@ -57,10 +60,14 @@ def long_tests(files: Iterable[Path]) -> list[LongTest]:
         if "mark.long" not in text:
             continue
         for node in ast.walk(ast.parse(text)):
-            for mark in getattr(node, "decorator_list", ()):
+            marks = getattr(node, "decorator_list", [])
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+                marks = [node.value]
+            for mark in marks:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.long":
                     seconds, *covers = (ast.literal_eval(value) for value in mark.args)
-                    found.append(LongTest(seconds, file, node.name, tuple(covers)))
+                    name = getattr(node, "name", "")
+                    found.append(LongTest(seconds, file, name, tuple(covers)))
     return found
 
 

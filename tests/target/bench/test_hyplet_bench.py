@@ -3,6 +3,12 @@
 import pytest
 from conftest import assert_well
 
+pytestmark = pytest.mark.long(
+    30,
+    "pool/mortise/detach",
+    "linux",
+)
+
 
 @pytest.mark.timeout(900)
 def test_goals_hold(tenon):

@@ -3,6 +3,16 @@
 import pytest
 from conftest import assert_well
 
+pytestmark = pytest.mark.long(
+    250,
+    "pool/core/sched",
+    "pool/mortise/dispatch",
+    "pool/mortise/vcpu",
+    "pool/mortise/partition/src/gic",
+    "pool/mortise/partition/src/irq",
+    "pool/mortise/vgic",
+)
+
 LOADS = {"idle", "cpu", "block", "irq"}
 
 SCHEDULES = {"reservations", "deadline"}

@@ -11,6 +11,14 @@ from descriptions import CONTROL, described, disk_driver, linux, motor, table
 from tenonos import build
 from tenonos import system as systems
 
+pytestmark = pytest.mark.long(
+    130,
+    "pool/mortise/drive",
+    "pool/mortise/vdev-blk",
+    "pool/hw/virtio-blk",
+    "pool/core/virtq",
+)
+
 GUESTS = SUPPORT / "guests"
 MIB = 1 << 20
 

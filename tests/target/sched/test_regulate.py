@@ -6,6 +6,13 @@ import pytest
 from conftest import ROOT, assert_well, until
 from descriptions import load_vm, table
 
+pytestmark = pytest.mark.long(
+    120,
+    "pool/mortise/regulate",
+    "pool/mortise/dispatch",
+    "pool/core/sched",
+)
+
 
 @pytest.mark.timeout(600)
 def test_regulation_spares_a_neighbour(tenon):
