@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import SUPPORT, assert_well
 
 QEMU = "qemu-system-aarch64"
 
@@ -18,7 +18,7 @@ def late(tmp_path, monkeypatch):
     if not sys.platform.startswith("linux"):
         pytest.skip("a library is put before the emulator's with Linux's loader")
     library = tmp_path / "late.so"
-    source = ROOT / "tests" / "target" / "late.c"
+    source = SUPPORT / "late.c"
     line = ["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]
     subprocess.run(line, check=True)
     script = tmp_path / QEMU
