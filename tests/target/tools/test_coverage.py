@@ -73,7 +73,7 @@ def test_an_instruction_is_told_once_if_it_was_executed(ran):
 @pytest.mark.timeout(300)
 def test_what_each_call_goes_through_is_covered(ran):
     assert any(ran.lines("pool/mortise/hypercall/src/call.rs", "self.registers"))
-    assert any(ran.function("restart_resident", "pool/mortise/lifecycle"))
+    assert any(ran.function("restart_boot_vm", "pool/mortise/lifecycle"))
     assert any(ran.function("hypercall")) and any(ran.function("primary"))
 
 
