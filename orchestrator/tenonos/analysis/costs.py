@@ -31,10 +31,12 @@ class Costs:
 @cache
 def alone() -> Costs:
     """Costs on a core that a VM owns."""
+    rows = RecordedRows.load()
     return Costs(
-        wake=_row("irq wake fp=false median"),
-        leave=_row("timer start mode=tickless median") + _row("sched block_switch median"),
-        masked=_row("timer masked_max mode=tickless pending=10000 max"),
+        wake=_row(rows, "irq wake fp=false median"),
+        leave=_row(rows, "timer start mode=tickless median")
+        + _row(rows, "sched block_switch median"),
+        masked=_row(rows, "timer masked_max mode=tickless pending=10000 max"),
         source=PAGE,
     )
 
@@ -51,8 +53,8 @@ def shared() -> Costs:
     )
 
 
-def _row(words: str) -> int:
-    stated = int(RecordedRows.load().value(words).replace(",", ""))
+def _row(rows: RecordedRows, words: str) -> int:
+    stated = int(rows.value(words).replace(",", ""))
     return max(stated + 2, stated * 10 // 9)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from tenonos.check.rule import Breach, Context, Rule, Skipped
+from tenonos.check.sources import NO_NOUN
 
 DENSITY = 0.3
 """Comment lines with a word for persons, of 100, that a folder may have: some do mean persons."""
@@ -27,8 +28,8 @@ _SUBJECT = re.compile(r"[a-z0-9][a-z0-9_./-]*(?:, [a-z0-9_./-]+)*: (?P<verb>[a-z
 _NO_IMPERATIVE = re.compile(r"(?!embed|feed|need|seed|shed|speed|bring|ring|string)\w+(?:ed|ing)")
 
 _RIDDLE = re.compile(
-    r"(?:What|Who|Whom|Whose|How|When|Where|Whether|Why|It|This|That|These|Those|There|If|To|As|"
-    r"Provides?|Implements?|Contains?|Defines?|Handles?|Returns?|Gives?|Does|Says?|Tells?|Keeps?)\b"
+    rf"(?:{NO_NOUN}|What|Who|Whom|Whose|How|When|Where|Whether|Why|That|These|Those|There|If|To|As|"
+    r"Says?|Tells?|Keeps?)\b"
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _SPAN = re.compile(r"`[^`]+`")

@@ -17,9 +17,10 @@ KERNEL_LICENCE = "GPL-2.0"
 
 _MARK = f"SPDX-License-Identifier: {KERNEL_LICENCE}"
 
-_VERBS = re.compile(
-    r"^(?:This|It|Provides?|Implements?|Contains?|Defines?|Handles?|Returns?|Gives?|Does)\b"
-)
+NO_NOUN = "This|It|Provides?|Implements?|Contains?|Defines?|Handles?|Returns?|Gives?|Does"
+"""Words that open no noun phrase, as alternatives of an expression."""
+
+_NO_NOUN = re.compile(rf"^(?:{NO_NOUN})\b")
 
 
 def file_length(context: Context) -> Iterator[Breach]:
@@ -88,7 +89,7 @@ def documented(context: Context) -> Iterator[Breach]:
         first = _first_doc_line(top)
         if first is None:
             yield Breach(rule, context.shown(top, 1), "no crate docs", "open with //! and a noun")
-        elif _VERBS.match(first[1]):
+        elif _NO_NOUN.match(first[1]):
             what = f'docs open with "{first[1].split()[0]}"'
             yield Breach(rule, context.shown(top, first[0]), what, "open with a noun phrase")
 

@@ -7,6 +7,7 @@ import pytest
 
 from tenonos import cli
 from tenonos.analysis import costs
+from tenonos.analysis.recorded import RecordedRows
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan import schedule
@@ -51,7 +52,7 @@ def test_costs_are_those_of_the_page_and_of_the_kept_run():
     rows = json.loads((ROOT / costs.RUN).read_text())["rows"]
     assert costs.shared().wake == max(r["max"] for r in rows if r["name"] == "dispatch_delay")
     with pytest.raises(InputError, match='no figure "blorp x max"'):
-        costs._row("blorp x max")
+        costs._row(RecordedRows.load(), "blorp x max")
 
 
 def test_the_kernel_counts(board):
