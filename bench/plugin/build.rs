@@ -1,11 +1,11 @@
 //! Sets a cfg for the version of QEMU's plugin interface.
 
 fn main() {
-    println!("cargo::rustc-check-cfg=cfg(inline_counts)");
+    println!("cargo::rustc-check-cfg=cfg(scoreboards)");
     println!("cargo::rerun-if-env-changed=TENON_PLUGIN_API");
     let interface = std::env::var("TENON_PLUGIN_API").unwrap_or_default();
-    // Interface 3 replaced the calls that add to counters.
-    if matches!(interface.as_str(), "" | "1" | "2") {
-        println!("cargo::rustc-cfg=inline_counts");
+    // Interface 2 replaced the calls that add to counters.
+    if !matches!(interface.as_str(), "" | "1") {
+        println!("cargo::rustc-cfg=scoreboards");
     }
 }

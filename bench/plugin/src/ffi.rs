@@ -1,7 +1,8 @@
 //! Bindings of the used part of QEMU's plugin interface.
 //!
-//! Debian does not package `qemu-plugin.h`. These functions have kept their binary form from interface
-//! 1 (QEMU 4.2) to 4 (QEMU 10); QEMU resolves them from its own executable when it loads the plugin.
+//! Debian does not package `qemu-plugin.h`. QEMU resolves these functions from its own executable when it
+//! loads the plugin. They have one binary form in the interfaces 1 (QEMU 4.2) to 4 (QEMU 10), except for
+//! the calls that add to counters: `build.rs` sets `scoreboards` for those of interface 2 and later.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -36,6 +37,22 @@ pub type OnEnd = extern "C" fn(Id, *mut c_void);
 pub type OnExecute = extern "C" fn(c_uint, *mut c_void);
 /// Called after a memory access.
 pub type OnAccess = extern "C" fn(c_uint, u32, u64, *mut c_void);
+/// Words of a plugin, some for each vCPU.
+#[cfg(scoreboards)]
+#[repr(C)]
+pub struct Scoreboard([u8; 0]);
+
+/// One of the words of a scoreboard (`qemu_plugin_u64`).
+#[cfg(scoreboards)]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The scoreboard.
+    pub score: &'static Scoreboard,
+    /// Where the word is among a vCPU's words, in bytes.
+    pub offset: usize,
+}
+
 /// Type of the entry point, with which the exported function is checked.
 pub type Install = unsafe extern "C" fn(Id, *const Machine, c_int, *const *const c_char) -> c_int;
 
@@ -43,8 +60,7 @@ pub type Install = unsafe extern "C" fn(Id, *const Machine, c_int, *const *const
 pub const NO_REGISTERS: c_int = 0;
 /// Stores only.
 pub const WRITES: c_int = 2;
-/// Adds to a counter without a call; in interfaces 1 and 2.
-#[cfg(inline_counts)]
+/// Adds to a counter without a call.
 pub const ADD: c_int = 0;
 /// Loads and stores.
 pub const READS_AND_WRITES: c_int = 3;
@@ -59,13 +75,28 @@ unsafe extern "C" {
         flags: c_int,
         data: *mut c_void,
     );
-    #[cfg(inline_counts)]
+    #[cfg(not(scoreboards))]
     pub fn qemu_plugin_register_vcpu_tb_exec_inline(
         block: *mut Block,
         operation: c_int,
         counter: *mut c_void,
         operand: u64,
     );
+    #[cfg(scoreboards)]
+    pub fn qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+        block: *mut Block,
+        operation: c_int,
+        counter: Entry,
+        operand: u64,
+    );
+    #[cfg(scoreboards)]
+    pub fn qemu_plugin_scoreboard_new(size: usize) -> Option<&'static Scoreboard>;
+    #[cfg(scoreboards)]
+    pub fn qemu_plugin_u64_add(counter: Entry, vcpu: c_uint, operand: u64);
+    #[cfg(scoreboards)]
+    pub fn qemu_plugin_u64_get(counter: Entry, vcpu: c_uint) -> u64;
+    #[cfg(scoreboards)]
+    pub fn qemu_plugin_u64_sum(counter: Entry) -> u64;
     pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
     pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut Instruction;
     pub fn qemu_plugin_insn_haddr(instruction: *const Instruction) -> *mut c_void;

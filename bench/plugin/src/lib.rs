@@ -14,12 +14,14 @@
 mod account;
 mod cache;
 mod class;
+mod counters;
 mod executed;
 mod ffi;
 mod plan;
 mod quiet;
 mod ram;
 mod state;
+mod vcpu;
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::{self, File};
@@ -29,6 +31,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
+use counters::Counters;
 use plan::Plan;
 use state::{State, VCPUS};
 
@@ -41,20 +44,22 @@ pub static qemu_plugin_version: c_int = match option_env!("TENON_PLUGIN_API") {
 
 static STATE: OnceLock<State> = OnceLock::new();
 
-/// The state, and the index of a vCPU.
-fn at(vcpu: c_uint) -> Option<(&'static State, usize)> {
-    Some((STATE.get()?, vcpu as usize)).filter(|(_, vcpu)| *vcpu < VCPUS)
+/// The state, and the number of the vCPU that executes the callback; not as QEMU passes it, see
+/// `vcpu.rs`.
+fn at() -> Option<(&'static State, usize)> {
+    let state = STATE.get()?;
+    Some((state, if state.alone { 0 } else { vcpu::current()? }))
 }
 
-extern "C" fn count_el2(vcpu: c_uint, _: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn count_el2(_: c_uint, _: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.el2[vcpu].fetch_add(1, Relaxed);
     }
 }
 
 /// Callback before an instruction of Mortise; `place` is its address and effect.
-extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn visit(_: c_uint, place: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         let (address, step) = class::placed(place.addr());
         state.visit(vcpu, address, step);
     }
@@ -62,35 +67,35 @@ extern "C" fn visit(vcpu: c_uint, place: *mut c_void) {
 
 /// Callback before an instruction of Mortise at this address.
 extern "C" fn execute(_: c_uint, address: *mut c_void) {
-    if let Some((state, _)) = at(0) {
+    if let Some(state) = STATE.get() {
         state.executed(address.addr() as u64);
     }
 }
 
 /// Callback before an instruction of a watched VM.
-extern "C" fn count_guest(vcpu: c_uint, who: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn count_guest(_: c_uint, who: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.guest[vcpu].fetch_add(1, Relaxed);
-        state.cores[vcpu].look(state.other[vcpu].load(Relaxed));
+        state.cores[vcpu].look(state.other.of(vcpu));
         state.cores[vcpu].ran(who.addr() as u32);
     }
 }
 
 /// Callback before instructions of other code: a block, or one.
-extern "C" fn count_other(vcpu: c_uint, instructions: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
-        state.other[vcpu].fetch_add(instructions.addr() as u64, Relaxed);
+extern "C" fn count_other(_: c_uint, instructions: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
+        state.other.add(vcpu, instructions.addr() as u64);
     }
 }
 
-extern "C" fn count_kind(vcpu: c_uint, kind: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn count_kind(_: c_uint, kind: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.kinds[vcpu][kind.addr()].fetch_add(1, Relaxed);
     }
 }
 
-extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn count_device(_: c_uint, info: u32, address: u64, _: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         // SAFETY: this runs within the access's callback, where the handle is valid; null is checked.
         let device = unsafe {
             let place = ffi::qemu_plugin_get_hwaddr(info, address);
@@ -101,8 +106,8 @@ extern "C" fn count_device(vcpu: c_uint, info: u32, address: u64, _: *mut c_void
 }
 
 /// Callback after a load or store.
-extern "C" fn accessed(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu)
+extern "C" fn accessed(_: c_uint, info: u32, address: u64, _: *mut c_void) {
+    if let Some((state, vcpu)) = at()
         && let Some(physical) = in_memory(info, address)
     {
         state.accessed(physical, vcpu);
@@ -111,42 +116,42 @@ extern "C" fn accessed(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
 
 /// Callback before a WFI.
 extern "C" fn wait(_: c_uint, _: *mut c_void) {
-    if let Some((state, _)) = at(0) {
+    if let Some(state) = STATE.get() {
         state.main_loop.settle();
     }
 }
 
 /// Callback before the first instruction of a path.
-extern "C" fn begin(vcpu: c_uint, path: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn begin(_: c_uint, path: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.begin(path.addr(), vcpu);
     }
 }
 
 /// Callback at a mark that begins a path.
-extern "C" fn mark(vcpu: c_uint, _: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn mark(_: c_uint, _: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.mark(vcpu);
     }
 }
 
 /// Callback before an instruction that may end a path of a mark.
-extern "C" fn reach(vcpu: c_uint, index: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn reach(_: c_uint, index: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.reach(index.addr(), vcpu);
     }
 }
 
 /// Callback before the first instruction behind a path.
-extern "C" fn end(vcpu: c_uint, path: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu) {
+extern "C" fn end(_: c_uint, path: *mut c_void) {
+    if let Some((state, vcpu)) = at() {
         state.end(path.addr(), vcpu);
     }
 }
 
 /// Callback when the emulator ends, as the machine was turned off.
 extern "C" fn ended(_: ffi::Id, _: *mut c_void) {
-    if let Some((state, _)) = at(0) {
+    if let Some(state) = STATE.get() {
         for path in state.plan.endless() {
             (0..VCPUS).for_each(|vcpu| state.end(path, vcpu));
         }
@@ -154,8 +159,8 @@ extern "C" fn ended(_: ffi::Id, _: *mut c_void) {
 }
 
 /// Callback after a store of a watched VM.
-extern "C" fn stored(vcpu: c_uint, info: u32, address: u64, _: *mut c_void) {
-    if let Some((state, vcpu)) = at(vcpu)
+extern "C" fn stored(_: c_uint, info: u32, address: u64, _: *mut c_void) {
+    if let Some((state, vcpu)) = at()
         && let Some(physical) = in_memory(info, address)
     {
         state.stored(physical, vcpu);
@@ -174,7 +179,7 @@ fn in_memory(info: u32, address: u64) -> Option<u64> {
 
 /// Callback at a block's translation, which instruments it by the plan.
 extern "C" fn translated(_: ffi::Id, block: *mut ffi::Block) {
-    let Some((state, _)) = at(0) else { return };
+    let Some(state) = STATE.get() else { return };
     let Some(ram) = state.ram() else { return };
     // SAFETY: QEMU passes a block that is valid during this callback.
     let count = unsafe { ffi::qemu_plugin_tb_n_insns(block) };
@@ -216,18 +221,10 @@ fn count_each(block: *mut ffi::Block, count: usize) {
 
 /// Instruments a block as a whole.
 fn count_block(state: &'static State, block: *mut ffi::Block, count: usize) {
-    #[cfg(inline_counts)]
     if state.alone {
-        let counter = state.other[0].as_ptr().cast();
-        // SAFETY: the block is valid during translation; the counter is static, and only the
-        // machine's single core adds to it.
-        unsafe {
-            let (add, operand) = (ffi::ADD, count as u64);
-            ffi::qemu_plugin_register_vcpu_tb_exec_inline(block, add, counter, operand);
-        }
+        state.other.count(block, count);
         return;
     }
-    let _ = state;
     let data = ptr::without_provenance_mut(count);
     // SAFETY: the block is valid during translation; `data` is a number that is never dereferenced.
     unsafe {
@@ -312,7 +309,12 @@ fn prepare(arguments: &[&CStr], cores: c_int) -> Result<State, String> {
     let plan = Plan::parse(&text)?;
     // SAFETY: the orchestrator passes this open descriptor to the plugin alone.
     let pipe = unsafe { File::from_raw_fd(plan.pipe) };
-    Ok(State::new(plan, pipe, cores == 1))
+    let other = Counters::new().ok_or("QEMU has no scoreboard to give")?;
+    let alone = cores == 1;
+    if !alone && !vcpu::known() {
+        return Err("QEMU exports no current_cpu, by which vCPUs are told apart".into());
+    }
+    Ok(State::new(plan, pipe, other, alone))
 }
 
 /// The plugin's entry, called once by QEMU before the machine exists.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::account::{self, Core};
 use crate::cache::Cache;
 use crate::class::{self, Step};
+use crate::counters::Counters;
 use crate::executed::Executed;
 use crate::plan::Plan;
 use crate::quiet::MainLoop;
@@ -47,7 +48,7 @@ pub struct State {
     pub guest: [AtomicU64; VCPUS],
     /// Instructions of all other code by blocks: a block that an exception leaves early counts whole. A
     /// block with a mark is counted one by one.
-    pub other: [AtomicU64; VCPUS],
+    pub other: Counters,
     /// The context of each core.
     pub cores: [Core; VCPUS],
     /// Counted instructions of each kind.
@@ -92,14 +93,9 @@ impl Begun {
     }
 }
 
-/// Sum over all cores.
-fn sum(counters: &[AtomicU64; VCPUS]) -> u64 {
-    counters.iter().map(|counter| counter.load(Relaxed)).sum()
-}
-
 impl State {
     /// The initial state.
-    pub fn new(plan: Plan, pipe: File, alone: bool) -> Self {
+    pub fn new(plan: Plan, pipe: File, other: Counters, alone: bool) -> Self {
         Self {
             begun: plan
                 .paths
@@ -119,7 +115,7 @@ impl State {
             main_loop: MainLoop::find(),
             el2: [const { AtomicU64::new(0) }; VCPUS],
             guest: [const { AtomicU64::new(0) }; VCPUS],
-            other: [const { AtomicU64::new(0) }; VCPUS],
+            other,
             cores: Default::default(),
             kinds: [const { [const { AtomicU64::new(0) }; class::KINDS] }; VCPUS],
             pipe: Mutex::new(pipe),
@@ -128,7 +124,7 @@ impl State {
 
     /// Mortise's instructions on all cores.
     fn everywhere(&self) -> u64 {
-        sum(&self.el2)
+        self.el2.iter().map(|counter| counter.load(Relaxed)).sum()
     }
 
     /// Begins the path between marks.
@@ -157,8 +153,8 @@ impl State {
         begun.total.store(self.total(vcpu), Relaxed);
         begun.el2.store(self.el2[vcpu].load(Relaxed), Relaxed);
         begun.everywhere.store(self.everywhere(), Relaxed);
-        begun.other_everywhere.store(sum(&self.other), Relaxed);
-        begun.other.store(self.other[vcpu].load(Relaxed), Relaxed);
+        begun.other_everywhere.store(self.other.sum(), Relaxed);
+        begun.other.store(self.other.of(vcpu), Relaxed);
         for (then, now) in begun.kinds.iter().zip(&self.kinds[vcpu]) {
             then.store(now.load(Relaxed), Relaxed);
         }
@@ -181,26 +177,27 @@ impl State {
             body.extend(since(now, then).to_le_bytes());
         }
         body.extend(since(&self.el2[vcpu], &begun.el2).to_le_bytes());
-        body.extend(since(&self.other[vcpu], &begun.other).to_le_bytes());
+        let before = begun.other.load(Relaxed);
+        body.extend((self.other.of(vcpu) - before).to_le_bytes());
         let before = begun.everywhere.load(Relaxed);
         body.extend((self.everywhere() - before).to_le_bytes());
         body.extend(since(&self.misses[vcpu], &begun.misses).to_le_bytes());
         let before = begun.other_everywhere.load(Relaxed);
-        body.extend((sum(&self.other) - before).to_le_bytes());
+        body.extend((self.other.sum() - before).to_le_bytes());
         self.send(PASSAGE, &body);
     }
 
     /// Counts an instruction of Mortise on a vCPU.
     pub fn visit(&self, vcpu: usize, address: u64, step: Step) {
         let core = &self.cores[vcpu];
-        core.look(self.other[vcpu].load(Relaxed));
+        core.look(self.other.of(vcpu));
         if matches!(core.coming(), Some(account::OTHER | account::IDLE)) {
             for (path, _) in self.plan.arrivals() {
                 self.begin(path, vcpu);
             }
         }
         let kinds = self.kinds[vcpu].each_ref().map(|kind| kind.load(Relaxed));
-        let outside = self.guest[vcpu].load(Relaxed) + self.other[vcpu].load(Relaxed);
+        let outside = self.guest[vcpu].load(Relaxed) + self.other.of(vcpu);
         let counts = (kinds, outside);
         if let Some((visit, steps)) = core.step(address, step, counts, self.plan.steps) {
             self.send(VISIT, &visit.to_bytes(vcpu as u32, &steps));

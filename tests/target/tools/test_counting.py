@@ -13,10 +13,11 @@ from tenonos.run.plugin import FIRST, Passage, Visit
 from tenonos.run.target import Machine, WatchedTask, WatchedVm
 
 BASE = 0x4008_0000  # QEMU's load address of a kernel without a header
-MORTISE = BASE + 0x1000
+OTHER, MORTISE = BASE + 0xF00, BASE + 0x1000
 STATUS, TASK, UART = 0x4400_0000, 0x4410_0000, 0x0900_0000
+CALLED_ALREADY = 0x4420_0000
 SAMPLES, PERIOD = 20, 1000
-NOP, RET, WFI = 0xD503201F, 0xD65F03C0, 0xD503207F
+NOP, RET, WFI, SMC = 0xD503201F, 0xD65F03C0, 0xD503207F, 0xD4000003
 HELLO = b"[00000.000000007] motor| hello\r\n"
 
 
@@ -68,9 +69,17 @@ TO_CALLER = (0xD51C_403E, 0xD51C_400C)  # msr elr_el2, x30; msr spsr_el2, x12
 VISITED = (*TO_CALLER, NOP, LOOK, NOP, RETURN)
 
 
-def program(mortise=CALLED):
-    """The image, and both ends of the measured path."""
+def program(mortise=CALLED, cores=1):
+    """The image, and both ends of the measured path. A second core calls Mortise's code once,
+    before the first one does."""
     code = Program()
+    if cores == 2:
+        code.load(9, CALLED_ALREADY)
+        code.load(0, 0xC400_0003)  # PSCI CPU_ON
+        code.load(1, 1)
+        code.load(2, OTHER)
+        code.put(SMC)
+        code.put(0xF940_012A, 0xB4FF_FFEA)  # ldr x10, [x9]; cbz x10, .-4
     code.load(12, 0x3C9)  # EL2 with SP_EL2, everything masked
     for byte in HELLO:
         code.set(UART, byte, size=0)
@@ -103,6 +112,11 @@ def program(mortise=CALLED):
     code.branch_unless_equal(2, 3, loop)
     code.put(WFI)
     code.branch(code.here - 4)
+    code.words += [NOP] * ((OTHER - code.here) // 4)
+    code.branch(MORTISE, link=True)
+    code.set(CALLED_ALREADY, 1)
+    code.put(WFI)
+    code.branch(code.here - 4)
     code.words += [NOP] * ((MORTISE - code.here) // 4)
     code.put(*mortise)
     return struct.pack(f"<{len(code.words)}I", *code.words), start, end
@@ -113,7 +127,7 @@ def machine(tmp_path):
     return made(tmp_path, *program())
 
 
-def made(tmp_path, picture, start, end):
+def made(tmp_path, picture, start, end, cores=1):
     image = tmp_path / "image"
     image.write_bytes(picture)
     task = WatchedTask("motor", "control", PERIOD, PERIOD, TASK, 0x1000 + 64 * 32)
@@ -127,7 +141,7 @@ def made(tmp_path, picture, start, end):
             "virt,virtualization=on,gic-version=3",
             "cortex-a53",
             ("-nodefaults", "-nic", "none", "-display", "none"),
-            cpus=1,
+            cpus=cores,
             ram_base=0x4000_0000,
             ram_size=256 << 20,
         ),
@@ -161,6 +175,17 @@ def test_every_count_is_exact_and_repeats(machine):
     assert (path.min, path.max, path.count) == (3, 3, SAMPLES)
     assert (result.channels[0].messages, result.channels[0].lost) == (10, 0)
     assert session.transcripts["motor"].text == "hello"
+
+
+@pytest.mark.timeout(60)
+def test_code_of_all_cores_is_counted_by_the_core_that_executes_it(tmp_path):
+    target, route = made(tmp_path, *program(cores=2), cores=2)
+    records = []
+    asked = {"routes": (route, (MORTISE, MORTISE + 4 * 4)), "count": records.append}
+    result = Session(target, options(deterministic=True, **asked), []).run()
+    assert result.vms[0].el2_instructions_in_window == 9 * 5
+    called = [r.vcpu for r in records if isinstance(r, Passage) and r.path == 1]
+    assert called == [1] + [0] * SAMPLES
 
 
 @pytest.mark.timeout(60)
