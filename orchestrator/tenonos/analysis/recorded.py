@@ -119,9 +119,10 @@ def _order(row: Json) -> tuple[str, str, bool, str]:
 def tools() -> dict[str, str]:
     """What decides how many instructions a row takes, and the commit."""
     from tenonos.cards.stale import compiler
+    from tenonos.run import qemu
 
     return {
-        "qemu": _said("qemu-system-aarch64", "--version").partition("version ")[2].split(" ")[0],
+        "qemu": qemu.version(),
         "rust": compiler(),
         "commit": _said("git", "-C", str(paths.ROOT), "rev-parse", "--short=12", "HEAD"),
     }

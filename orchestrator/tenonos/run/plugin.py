@@ -13,11 +13,11 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from tenonos import paths
 from tenonos.errors import WorkError
+from tenonos.run import qemu
 from tenonos.run.formats import Reason, Sample, State
 from tenonos.run.result import PathResult
 from tenonos.run.target import Target
@@ -135,15 +135,16 @@ Record = Moment | Passage | Visit | Executed
 
 
 def build() -> Path:
-    """The plugin, built if its source is newer."""
-    target = paths.TARGET / "plugin"
+    """The plugin for the interface of the QEMU on the path, built if its source is newer."""
+    interface = api(qemu.version())
+    target = paths.TARGET / "plugin" / f"interface-{interface}"
     manifest = f"--manifest-path={SOURCE / 'Cargo.toml'}"
     command, environment = rust.cargo(
         "build", "--release", "--quiet", manifest, f"--target-dir={target}"
     )
     done = subprocess.run(
         command,
-        env=environment | {"TENON_PLUGIN_API": str(api(qemu_version()))},
+        env=environment | {"TENON_PLUGIN_API": str(interface)},
         capture_output=True,
         text=True,
         check=False,
@@ -153,22 +154,13 @@ def build() -> Path:
     return target / "release" / "libtenon_plugin.so"
 
 
-@cache
-def qemu_version(binary: str = "qemu-system-aarch64") -> tuple[int, int]:
-    """QEMU's version."""
-    try:
-        said = subprocess.run(
-            [binary, "--version"], capture_output=True, text=True, check=False
-        ).stdout
-    except OSError:
-        raise WorkError(f"{binary} is not installed", mend="see ./tenon doctor") from None
-    match = re.search(r"version (\d+)\.(\d+)", said)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+def api(version: str) -> int:
+    """The version of the plugin interface to declare to a version of QEMU, which checks it.
 
-
-def api(version: tuple[int, int]) -> int:
-    """The version of the plugin interface to declare; QEMU checks it."""
-    return 1 if version < (9, 0) else 2
+    Interface 2 came with QEMU 9.0, which no longer has interface 1; QEMU 10.0 accepts 2 to 4.
+    """
+    major = re.match(r"\d+", version)
+    return 1 if major is None or int(major[0]) < 9 else 2
 
 
 def _first_error(text: str) -> str:

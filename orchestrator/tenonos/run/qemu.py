@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from tenonos.errors import WorkError
@@ -72,6 +74,21 @@ def machine_option(machine: Machine) -> str:
     if parts[0] == "virt" and not any(part.startswith("dtb-randomness") for part in parts):
         parts.append("dtb-randomness=off")
     return ",".join([*parts, "memory-backend=ram"])
+
+
+def version(binary: str = BINARY) -> str:
+    """The version of the QEMU on the path, as in 7.2.22; empty if it states none."""
+    path = shutil.which(binary)
+    if path is None:
+        raise WorkError(f"{binary} is not installed", mend="see ./tenon doctor")
+    return _stated(path)
+
+
+@cache
+def _stated(path: str) -> str:
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"version (\d+(?:\.\d+)*)", done.stdout)
+    return found[1] if found else ""
 
 
 class Qemu:

@@ -1,0 +1,58 @@
+"""The plugin is built for the interface of the QEMU that loads it."""
+
+import subprocess
+
+import pytest
+
+from tenonos.errors import WorkError
+from tenonos.run import plugin, qemu
+
+
+def emulator(folder, version):
+    """A QEMU that only states its version."""
+    folder.mkdir()
+    script = folder / qemu.BINARY
+    script.write_text(f"#!/bin/sh\necho 'QEMU emulator version {version}'\n")
+    script.chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("version", "interface"),
+    [("7.2.22", 1), ("8.2.2", 1), ("9.0.0", 2), ("10.0.2", 2), ("11.1", 2), ("", 1)],
+)
+def test_the_interface_follows_from_the_version(version, interface):
+    assert plugin.api(version) == interface
+
+
+def test_another_qemu_on_the_path_has_a_plugin_of_its_own(tmp_path, monkeypatch):
+    built = []
+
+    def run(command, env, **_):
+        built.append(env["TENON_PLUGIN_API"])
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    folders = [
+        emulator(tmp_path / "old", "7.2.22 (Debian 1:7.2)"),
+        emulator(tmp_path / "new", "10.0.2 (Debian 1:10.0.2)"),
+    ]
+    states = []
+    for folder in folders:
+        monkeypatch.setenv("PATH", folder)
+        states.append(qemu.version())
+    assert states == ["7.2.22", "10.0.2"]
+
+    monkeypatch.setattr(plugin.rust, "cargo", lambda *words: (list(words), {}))
+    monkeypatch.setattr(plugin.subprocess, "run", run)
+    libraries = []
+    for folder in folders:
+        monkeypatch.setenv("PATH", folder)
+        libraries.append(plugin.build())
+    assert built == ["1", "2"]
+    assert len({*libraries}) == 2, "neither run replaces the other's"
+
+
+def test_without_qemu_the_doctor_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(WorkError, match="not installed"):
+        qemu.version()
