@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, assert_well
 from elftools.elf.elffile import ELFFile
 
-SOURCE = ROOT / "pool/tenon/thread/src/options.rs"
+SOURCE = ROOT / "pool/tenon/machine/src/options.rs"
 OPTIONS = re.findall(r"^    \w+: \w+ = (\w+), on_the_host", SOURCE.read_text(), re.M)
 
 

@@ -4,7 +4,6 @@
 //! for the samples of each periodic task. On bare metal there is no header and none of these.
 
 use crate::kernel::Kernel;
-use crate::kernel::address_space;
 use core::fmt;
 pub use core_guest::ENDS;
 use core_guest::Guest;
@@ -12,6 +11,7 @@ use core_memory::{IntermediateRange, PAGE_SIZE};
 use core_ring::Area;
 use core_statistics::StatusReader;
 use hw_arch::mmio::Mmio;
+use tenon_machine::address_space;
 
 pub use tenon_map::Error as MapError;
 

@@ -30,19 +30,20 @@
     reason = "context switch, boot, shared memory, state of a core behind masked interrupts"
 )]
 
-mod analysis_notes;
 pub mod environment;
 mod image_macro;
 pub mod input;
 pub mod interrupt;
 mod kernel;
-pub mod options;
 pub mod thread;
 pub mod time;
 pub mod trace;
 pub mod wait;
 
 pub use kernel::fault::abort;
+#[doc(hidden)]
+pub use tenon_machine::define_options;
+pub use tenon_machine::options;
 pub use thread::server;
 
 #[cfg(test)]
@@ -55,7 +56,6 @@ pub mod parts {
     pub use crate::kernel::boot::boot;
     pub use crate::kernel::fault::panic;
     pub use crate::kernel::image::{IDLE_STACK, Image};
-    pub use crate::kernel::platform::Platform;
     pub use crate::kernel::smp::core::Core;
     pub use crate::kernel::smp::secondary::boot_secondary;
     pub use crate::kernel::{Kernel, PerCore};
@@ -66,4 +66,5 @@ pub mod parts {
     pub use hw_arch::{El1, entry::EarlyTable};
     pub use hw_serial::define_serial;
     pub use tenon_irq::Line;
+    pub use tenon_machine::platform::Platform;
 }

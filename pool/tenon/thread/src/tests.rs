@@ -9,12 +9,12 @@ use crate::kernel::{EXPIRY_STEPS, Kernel, PerCore};
 use crate::thread::{Error, Packed, Priority, Thread, Wait};
 use crate::time::{Duration, Instant, PeriodicTimer, Timer};
 use crate::wait::WaitQueue;
-use crate::wait::object_lock::ObjectLock;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_list::Linked;
 use hw_clock::{Clock, Frequency};
 use std::boxed::Box;
 use std::vec::Vec;
+use tenon_machine::object_lock::ObjectLock;
 
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))

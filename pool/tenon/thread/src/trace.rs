@@ -14,11 +14,11 @@
 //! ```
 
 use crate::kernel::Kernel;
-use crate::options;
 use crate::thread::{Thread, Wait};
 use core_trace::{Event, Ring};
 use hw_arch::El1;
 use hw_clock::Clock;
+use tenon_machine::options;
 
 /// A point or a section of a program that the timeline shows under the name of this static. Usable
 /// everywhere, also in interrupt handlers.

@@ -18,10 +18,10 @@ pub use entry::fit;
 pub use entry::{Entry, disjoint};
 pub use threaded::Threaded;
 
-use crate::analysis_notes as notes;
 use crate::kernel::Kernel;
-use crate::options;
 use crate::trace;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::options;
 
 pub use tenon_irq::{Error, Priority, Trigger};
 

@@ -5,11 +5,11 @@
 //! checks.
 
 use super::fault;
-use super::irq_mask;
-use crate::options;
 use crate::thread::Thread;
 use core_list::Linked;
 use core_sched::Schedulable;
+use tenon_machine::irq_mask;
+use tenon_machine::options;
 
 /// The lowest word of each stack until it overflows.
 const CANARY: u64 = 0x7465_6e6f_6e20_6f6b;

@@ -1,17 +1,12 @@
 //! Boot of the first core, from the first Rust instruction to the first thread.
 
-use super::address_space;
+use super::Kernel;
 use super::console::{self, Console, ConsoleSink};
-use super::context;
 use super::exception::timer_interrupt;
-use super::gic;
 use super::image::Image;
-use super::platform::Platform;
 use super::smp::secondary;
 use super::vectors::vectors;
-use super::{Kernel, LinkedDrivers};
 use crate::environment;
-use crate::options;
 use crate::thread::Thread;
 use crate::thread::{Priority, disable_fp};
 use crate::trace;
@@ -22,6 +17,12 @@ use hw_arch::{El1, ExceptionLevel, cpu};
 use hw_clock::Clock;
 use hw_serial::Serial;
 use tenon_irq::{Controller, Line, Trigger};
+use tenon_machine::address_space;
+use tenon_machine::context;
+use tenon_machine::gic;
+use tenon_machine::gic::LinkedDrivers;
+use tenon_machine::options;
+use tenon_machine::platform::Platform;
 
 hw_arch::drop_to_el1!("tenon_drop_to_el1");
 

@@ -1,8 +1,8 @@
 //! Rust entry points of the exception vectors.
 
 use super::Kernel;
-use crate::analysis_notes as notes;
 use crate::trace;
+use tenon_machine::analysis_notes as notes;
 
 /// Disables an interrupt for which the vector found no handler.
 #[cfg(target_arch = "aarch64")]

@@ -2,7 +2,6 @@
 
 use super::Kernel;
 use super::console::{Piece, write_last_line};
-use crate::options;
 use crate::thread::Thread;
 use core::cell::UnsafeCell;
 use core::fmt::Write as _;
@@ -10,6 +9,7 @@ use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_log::Line;
 use hw_arch::{El1, ExceptionLevel, layout};
+use tenon_machine::options;
 use tenon_map::PAGE;
 
 /// Size of the stack on which a fatal error of a handler is reported.

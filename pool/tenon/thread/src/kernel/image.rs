@@ -1,14 +1,14 @@
 //! Static objects of an image, which [`image!`](crate::image) defines.
 
-use super::platform::Platform;
 use super::smp::core::Core;
 use super::{Kernel, PerCore};
 use crate::interrupt::Entry;
-use crate::options;
 use crate::thread::{Block, Error, Priority, Stack, Thread};
 use core_sched::Schedulable as _;
 use core_trace::Ring;
 use tenon_irq::Line;
+use tenon_machine::options;
+use tenon_machine::platform::Platform;
 
 /// The stack of an idle thread: the frame of its loop, one preemption and a context, and a margin.
 /// With floating point, the latter two take 880 bytes.

@@ -3,22 +3,15 @@
 //!
 //! [`Kernel`] is the per-core state: the scheduler, the timer queue and the interrupt table, each a
 //! pure library tested on the host. [`switch`] has the masked sections in which all other code
-//! accesses that state. [`context`] and [`vectors`] are the assembly below them.
+//! accesses that state. [`vectors`] and the context switch of `tenon-machine` are the assembly below them.
 
-pub(crate) mod address_space;
 pub(crate) mod assertions;
 pub(crate) mod boot;
 pub(crate) mod console;
-pub(crate) mod context;
-#[cfg(target_arch = "aarch64")]
-mod context_switch;
 pub(crate) mod exception;
 pub(crate) mod fault;
-mod gic;
 pub(crate) mod image;
-pub(crate) mod irq_mask;
 pub(crate) mod opaque;
-pub(crate) mod platform;
 mod server_state;
 mod slice;
 pub(crate) mod smp;
@@ -28,7 +21,6 @@ mod trace;
 #[cfg(target_arch = "aarch64")]
 mod vectors;
 
-use crate::options;
 use crate::thread::Thread;
 use crate::time::store::TimerStore;
 use core::cell::Cell;
@@ -41,29 +33,16 @@ use opaque::KernelRef;
 use server_state::ServerState;
 use slice::SliceTimer;
 use smp::core::Core;
-use tenon_irq::{Drivers, Interrupts};
+use tenon_irq::Interrupts;
+use tenon_machine::gic::LinkedDrivers;
+use tenon_machine::irq_mask;
+use tenon_machine::options;
 
 /// Upper bound on the timers that one timer interrupt expires or moves, so that interrupts stay
 /// masked for a bounded time. If more are due, the compare value stays in the past and the timer
 /// interrupts again at once. A timer that needs a search of its slot takes twice as long as one of
 /// a ring of equal expiries and counts as two.
 pub(crate) const EXPIRY_STEPS: usize = 8;
-
-/// The interrupt controller drivers of this image.
-#[derive(Debug)]
-pub struct LinkedDrivers;
-
-impl Drivers for LinkedDrivers {
-    #[inline(always)]
-    fn gicv2() -> bool {
-        options::gicv2()
-    }
-
-    #[inline(always)]
-    fn gicv3() -> bool {
-        options::gicv3()
-    }
-}
 
 /// State that only its own core accesses, with interrupts masked.
 pub struct PerCore<T>(T);

@@ -5,12 +5,12 @@
 //! [`options::servers`] the image contains nothing of this.
 
 use super::Kernel;
-use crate::analysis_notes as notes;
-use crate::options;
 use crate::thread::{BACKGROUND, Server, Thread};
 use crate::time::Timer;
 use core::cell::Cell;
 use core_list::Linked;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::options;
 
 /// The servers of a core. All of it is zero at first.
 pub(crate) struct ServerState {

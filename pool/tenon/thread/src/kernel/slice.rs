@@ -7,11 +7,11 @@
 //! the image contains nothing of this.
 
 use super::Kernel;
-use crate::analysis_notes as notes;
-use crate::options;
 use crate::thread::Thread;
 use crate::time::Timer;
 use core::cell::Cell;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::options;
 
 /// The time slice of the thread that runs on a core.
 pub(crate) struct SliceTimer {

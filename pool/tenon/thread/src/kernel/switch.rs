@@ -2,13 +2,13 @@
 
 use super::Kernel;
 use super::assertions;
-use super::context;
-use super::irq_mask;
-use crate::analysis_notes as notes;
-use crate::options;
 use crate::thread::Thread;
 use core_sched::Reason;
 use core_trace::Event;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::context;
+use tenon_machine::irq_mask;
+use tenon_machine::options;
 
 impl Kernel {
     /// Calls `action` with interrupts masked, then preempts the current thread if `action` made a

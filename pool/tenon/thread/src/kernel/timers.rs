@@ -1,12 +1,12 @@
 //! Timers of a core: start, cancel and expiry.
 
 use super::{EXPIRY_STEPS, Kernel};
-use crate::options;
 use crate::thread::Thread;
 use crate::time::Timer;
 use crate::time::instant::Instant;
 use crate::time::store::{Selected, selected};
 use core_timer::{Step, TimerQueue};
+use tenon_machine::options;
 
 impl Kernel {
     /// Starts a timer for a counter value.

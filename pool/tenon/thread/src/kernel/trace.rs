@@ -1,8 +1,8 @@
 //! Trace records of the kernel.
 
 use super::Kernel;
-use crate::options;
 use core_trace::Event;
+use tenon_machine::options;
 
 impl Kernel {
     /// Records an event about an object, which the trace identifies by its address.

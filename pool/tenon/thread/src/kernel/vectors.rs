@@ -9,8 +9,8 @@
 //! | floating point | where handlers may use it, all registers are saved: of v8 to v15 a callee preserves the lower halves only (AAPCS64, 6.1.2), and writing those clears the upper ones. Where only threads use it, the registers of a preempted thread are saved |
 //! | nesting | ELR and SPSR are saved, as a nested interrupt overwrites them, and an interrupt of a handler is served on the interrupt stack; the caller of the handler, [`crate::interrupt`], unmasks interrupts |
 
-use crate::options;
 use core::arch::global_asm;
+use tenon_machine::options;
 
 /// Bytes that an interrupt pushes on the thread's stack: x0 to x18, x30, ELR and SPSR.
 const FRAME: usize = 22 * 8;

@@ -2,10 +2,10 @@
 
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
-use crate::kernel::context;
-use crate::options;
 use core::marker::PhantomData;
 use core_sched::Priority;
+use tenon_machine::context;
+use tenon_machine::options;
 
 /// The current thread.
 pub fn current() -> &'static Thread {

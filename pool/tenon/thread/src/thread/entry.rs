@@ -1,7 +1,7 @@
 //! First function of a thread.
 
-use crate::analysis_notes::note;
 use crate::kernel::Kernel;
+use tenon_machine::note;
 
 /// Runs the body of a thread, then ends the thread.
 pub(crate) extern "C" fn run<F: FnOnce()>(body: *mut F) -> ! {

@@ -3,14 +3,14 @@
 use super::Thread;
 use super::error::Error;
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask::without_irqs;
-use crate::options;
 use crate::time::instant::Instant;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core_list::Linked;
 use core_sched::Priority;
+use tenon_machine::irq_mask::without_irqs;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_machine::options;
 
 /// Some thread was joined. In an image without joins no code sets this, so that the linker knows
 /// its value and the exit of a thread does not look for joiners.

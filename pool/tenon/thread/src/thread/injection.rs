@@ -2,10 +2,10 @@
 
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
-use crate::kernel::context;
-use crate::kernel::irq_mask;
-use crate::options;
 use crate::wait::access::Waking;
+use tenon_machine::context;
+use tenon_machine::irq_mask;
+use tenon_machine::options;
 
 /// A call injected into a preempted thread, on that thread's stack.
 #[repr(C, align(16))]

@@ -27,9 +27,7 @@ pub use spawn::Block;
 pub use stack::{Stack, StackLayout};
 pub use storage::{Packed, Storage};
 
-use crate::options;
 use crate::time::Timer;
-use crate::wait::object_lock::ObjectLock;
 use crate::wait::{Guarded, RawMutex, WaitQueue, WaitValue};
 use core::cell::Cell;
 use core::fmt;
@@ -39,6 +37,8 @@ use core_inbox::{InboxEntry, Postable};
 use core_list::{Link, Linked, List};
 use core_placement::Urgency;
 use core_sched::{FairServer, HasFairServer, HasServer, Schedulable, State};
+use tenon_machine::object_lock::ObjectLock;
+use tenon_machine::options;
 
 /// Work that runs elsewhere while its thread runs. Both functions are called with interrupts
 /// masked, and wake no thread.

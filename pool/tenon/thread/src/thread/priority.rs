@@ -2,11 +2,11 @@
 
 use super::Thread;
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask::without_irqs;
 use crate::kernel::smp::core::request;
-use crate::options;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core_sched::Priority;
+use tenon_machine::irq_mask::without_irqs;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_machine::options;
 
 /// The idle thread alone has priority 0: other threads have at least 1.
 pub(crate) fn above_idle(priority: Priority) -> Priority {

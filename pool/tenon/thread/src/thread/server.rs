@@ -16,12 +16,12 @@ use super::current::PreemptionLock;
 use super::error::Error;
 use super::handle::Handle;
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask::without_irqs;
-use crate::options;
 use crate::time::instant::nanoseconds;
 use core::time::Duration;
 use core_list::Linked;
 use core_sched::{OnDepletion, Priority, Reservation};
+use tenon_machine::irq_mask::without_irqs;
+use tenon_machine::options;
 
 impl Server {
     /// A server with `budget` in each `period` of at most 68 s.

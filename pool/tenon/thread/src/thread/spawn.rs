@@ -6,14 +6,14 @@ use super::priority::above_idle;
 use super::stack::StackLayout;
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
-use crate::kernel::address_space;
 use crate::kernel::assertions;
-use crate::kernel::context;
-use crate::options;
 use crate::time::Action;
 use crate::trace;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core_sched::Priority;
+use tenon_machine::address_space;
+use tenon_machine::context;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_machine::options;
 use tenon_map::PAGE;
 
 impl Thread {

@@ -5,10 +5,10 @@ use super::entry::note_thread;
 use super::error::Error;
 use super::spawn::Block;
 use crate::kernel::Kernel;
-use crate::kernel::address_space;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core_sched::Priority;
+use tenon_machine::address_space;
 use tenon_map::PAGE;
 
 /// The location of a thread's stack.

@@ -2,9 +2,9 @@
 
 use super::{Thread, Wait};
 use crate::kernel::Kernel;
-use crate::options;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use crate::wait::ownership::pi_used;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_machine::options;
 
 impl Thread {
     /// Ends its wait when its timer expires, and removes it from the queue it waits in.

@@ -4,8 +4,8 @@ use super::{Thread, Wait};
 use crate::kernel::Kernel;
 use crate::kernel::smp::core::request;
 use crate::trace;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use core_trace::Event;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
 
 impl Thread {
     /// Ends its wait in [`park`](super::park). If it has not parked, its next park returns at once.

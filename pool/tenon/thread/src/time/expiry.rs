@@ -1,10 +1,10 @@
 //! Expiry of timers, in the timer interrupt.
 
 use super::{Action, PeriodicTimer, Timer};
-use crate::analysis_notes as notes;
 use crate::kernel::Kernel;
-use crate::options;
 use core_trace::Event;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::options;
 
 impl Timer {
     /// Performs its action in the timer interrupt; `now` is the counter value of that interrupt.

@@ -76,7 +76,7 @@ impl Timer {
     }
 
     /// Makes an unset timer call `handler`, which calls
-    /// [`note_timer_handler`](crate::analysis_notes::note_timer_handler) first.
+    /// [`note_timer_handler`](tenon_machine::analysis_notes::note_timer_handler) first.
     pub(crate) fn set_handler(&self, handler: fn()) {
         self.set_action(Action::Call(Some(handler)));
     }

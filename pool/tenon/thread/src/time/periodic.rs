@@ -4,13 +4,13 @@ use super::expiry::call;
 use super::instant::{Instant, nanoseconds};
 use super::{Action, PeriodicTimer, Timer};
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask::without_irqs;
 use crate::kernel::opaque::KernelRef;
-use crate::options;
 use core::cell::Cell;
 use core::time::Duration;
 use core_trace::Event;
 use hw_clock::Series;
+use tenon_machine::irq_mask::without_irqs;
+use tenon_machine::options;
 
 impl PeriodicTimer {
     /// A timer that calls `handler` from the timer interrupt. As for a [`Timer`], the handler

@@ -4,9 +4,9 @@ use super::expiry::call;
 use super::instant::Instant;
 use super::{Action, Timer};
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask;
-use crate::options;
 use core_trace::Event;
+use tenon_machine::irq_mask;
+use tenon_machine::options;
 
 impl Timer {
     /// A timer that calls `handler` from the timer interrupt. The handler captures nothing and runs

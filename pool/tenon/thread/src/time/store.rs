@@ -5,12 +5,12 @@
 //! of [`TimerQueue`], and the code and memory of the other queues are not in the image.
 
 use super::Timer;
-use crate::options;
 use core::cell::Cell;
 use core::mem::ManuallyDrop;
 use core_timer::{RadixHeap, SortedTimerList, Step, TimerQueue, TimingWheel};
 use hw_arch::El1;
 use hw_clock::Clock;
+use tenon_machine::options;
 
 type Queue = RadixHeap<&'static Timer>;
 

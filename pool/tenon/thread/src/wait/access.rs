@@ -1,13 +1,13 @@
 //! [`Waking`] and [`Waiting`]: access to an object with wake-up or blocking.
 
 use super::masked::Masked;
-use super::object_lock::Guard;
 use super::queue::TimedOut;
 use super::{Guarded, WaitQueue, WaitValue};
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask;
 use crate::time::instant::Instant;
 use core::ops::Deref;
+use tenon_machine::irq_mask;
+use tenon_machine::object_lock::Guard;
 
 /// Token: as [`Masked`]; and a more urgent thread that is woken runs when the object is left.
 pub struct Waking(Masked);

@@ -1,11 +1,11 @@
 //! Condition variable without data.
 
-use super::object_lock::PI_CHAIN_LOCK;
 use super::{Acquired, Guarded, MutexError, RawMutex, WaitQueue};
 use crate::kernel::Kernel;
 use crate::time::instant::Instant;
 use core::cell::Cell;
 use core_trace::Event;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
 
 struct State {
     waiters: WaitQueue,

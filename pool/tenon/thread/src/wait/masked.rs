@@ -2,11 +2,11 @@
 
 use super::Guarded;
 use crate::kernel::Kernel;
-use crate::kernel::irq_mask::without_irqs;
-use crate::options;
 use crate::thread::Thread;
 use core::marker::PhantomData;
 use core_trace::Event;
+use tenon_machine::irq_mask::without_irqs;
+use tenon_machine::options;
 
 /// Token: interrupts of this core are masked while it lives. It cannot leave the core.
 pub struct Masked(PhantomData<*const ()>);

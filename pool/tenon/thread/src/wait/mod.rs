@@ -22,7 +22,6 @@ pub(crate) mod access;
 mod condvar;
 pub(crate) mod masked;
 mod mutex;
-pub(crate) mod object_lock;
 pub(crate) mod ownership;
 mod queue;
 
@@ -36,7 +35,7 @@ use core::cell::Cell;
 use core::fmt;
 use core_list::{Link, Linked, List};
 use core_sched::Priority;
-use object_lock::ObjectLock;
+use tenon_machine::object_lock::ObjectLock;
 
 /// State that one core at a time accesses, with interrupts masked. It consists of cells, as it is
 /// shared.

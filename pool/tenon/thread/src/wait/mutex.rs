@@ -1,11 +1,11 @@
 //! Mutex operations: fast paths, and the interface for other languages.
 
 use super::{Acquired, FREE, MutexError, Protocol, RawMutex};
-use crate::analysis_notes as notes;
 use crate::kernel::Kernel;
 use crate::time::instant::Instant;
 use core_sched::Priority;
 use core_trace::Event;
+use tenon_machine::analysis_notes as notes;
 
 impl RawMutex {
     /// Locks it. Blocks until it can.

@@ -7,7 +7,6 @@
 //! [`Thread::propagate_priority`] follows the chain. Without contention, locking and unlocking
 //! access the mutex only.
 
-use super::object_lock::PI_CHAIN_LOCK;
 use super::{
     Acquired, FREE, FREE_WITH_CEILING, MutexError, MutexState, Protocol, RawMutex, Robustness,
     UNRECOVERABLE,
@@ -19,6 +18,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core_list::Linked;
 use core_sched::Priority;
 use core_trace::Event;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
 
 /// Some thread has waited for a mutex or owned one with a ceiling. In an image without mutexes no
 /// code sets this, so that the linker knows its value and removes what depends on it from the paths

@@ -1,13 +1,13 @@
 //! Operations of wait queues.
 
 use super::access::Waking;
-use super::object_lock::Guard;
 use super::{WaitQueue, WaitValue};
 use crate::kernel::Kernel;
 use crate::kernel::assertions;
 use crate::thread::Thread;
 use crate::time::instant::Instant;
 use core_sched::Priority;
+use tenon_machine::object_lock::Guard;
 
 /// The wait timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

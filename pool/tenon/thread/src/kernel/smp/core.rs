@@ -2,7 +2,6 @@
 
 use crate::thread::{Migratable, Thread};
 use crate::time::Timer;
-use crate::wait::object_lock::ObjectLock;
 use ::core::cell::Cell;
 use ::core::sync::atomic::{AtomicBool, Ordering};
 use core_inbox::{Batch, Inbox};
@@ -10,6 +9,7 @@ use core_placement::CoreStatus;
 use core_sched::RunQueue;
 use core_timer::RadixHeap;
 use tenon_irq::Target;
+use tenon_machine::object_lock::ObjectLock;
 
 /// The SGI that kicks a core to process its inbox. Mortise reserves SGI 0, in Group 0, and channels
 /// use 8 to 15.

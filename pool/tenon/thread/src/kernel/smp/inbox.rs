@@ -2,13 +2,14 @@
 
 use super::core::{Core, KICK_SGI, request};
 use super::placement::Origin;
-use crate::analysis_notes as notes;
-use crate::kernel::{EXPIRY_STEPS, Kernel, LinkedDrivers};
-use crate::options;
+use crate::kernel::{EXPIRY_STEPS, Kernel};
 use crate::thread::Thread;
 use crate::trace;
-use crate::wait::object_lock::PI_CHAIN_LOCK;
 use ::core::sync::atomic::Ordering;
+use tenon_machine::analysis_notes as notes;
+use tenon_machine::gic::LinkedDrivers;
+use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_machine::options;
 
 impl Kernel {
     /// The shared state of this core; none in an image for one core.

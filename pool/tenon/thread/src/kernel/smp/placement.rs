@@ -9,11 +9,11 @@
 use super::core::{Core, request};
 use crate::kernel::Kernel;
 use crate::kernel::assertions;
-use crate::options;
 use crate::thread::{Migratable, Thread};
 use ::core::sync::atomic::Ordering;
 use core_placement::{CLOSED, CoreStatus, Placement};
 use core_sched::Schedulable;
+use tenon_machine::options;
 
 /// How a thread came to be placed.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,18 +2,19 @@
 
 use super::core::KICK_SGI;
 use super::inbox::kicked;
-use crate::kernel::address_space;
-use crate::kernel::context;
-use crate::kernel::gic;
+use crate::kernel::Kernel;
 use crate::kernel::image::Image;
 use crate::kernel::vectors::vectors;
-use crate::kernel::{Kernel, LinkedDrivers};
-use crate::options;
 use crate::trace;
 use core_trace::Event;
 use hw_arch::entry::SecondaryStart;
 use hw_arch::{El1, ExceptionLevel, cpu};
 use tenon_irq::{Priority as InterruptPriority, Target, Trigger};
+use tenon_machine::address_space;
+use tenon_machine::context;
+use tenon_machine::gic;
+use tenon_machine::gic::LinkedDrivers;
+use tenon_machine::options;
 
 /// How long the first core waits for another one to start, in nanoseconds. A core starts within
 /// some microseconds or not at all.

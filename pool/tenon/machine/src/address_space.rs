@@ -5,9 +5,10 @@
 //! TENON_THREAD_PROTECTION the early table stays active, in which all of RAM is writable and
 //! executable.
 
-use super::platform::Platform;
+use crate::irq_mask::without_irqs;
+use crate::object_lock::ObjectLock;
 use crate::options;
-use crate::wait::Guarded;
+use crate::platform::Platform;
 use core::ops::Range;
 use core_guest::Guest;
 use hw_arch::layout;
@@ -28,7 +29,7 @@ fn tables() -> &'static [Table] {
 }
 
 /// Builds the address space; `header` is the address of the guest header.
-pub(crate) fn build(
+pub fn build(
     platform: &Platform,
     guest: Option<Guest<'static>>,
     header: usize,
@@ -66,23 +67,23 @@ pub(crate) fn build(
 /// # Safety
 ///
 /// [`build`] has succeeded, and this core runs on a stack of the image.
-pub(crate) unsafe fn activate() {
+pub unsafe fn activate() {
     // SAFETY: `build` mapped the whole image, with the code and the stack of this core, and the
     // devices that the kernel uses.
     unsafe { MAP.activate() }
 }
 
 /// Maps the registers of a device that the kernel itself does not use.
-pub(crate) fn map_device(range: Range<usize>) -> Result<(), Error> {
-    static MAPPING: Guarded<()> = Guarded::new(());
+pub fn map_device(range: Range<usize>) -> Result<(), Error> {
+    static MAPPING: ObjectLock = ObjectLock::new();
     if !options::protection() {
         return Ok(());
     }
-    MAPPING.masked(|(), _| MAP.device(tables(), range))
+    without_irqs(|| MAPPING.locked(|| MAP.device(tables(), range)))
 }
 
 /// Unmaps the guard page below a stack on all cores.
-pub(crate) fn guard(page: usize) {
+pub fn guard(page: usize) {
     if options::protection() {
         // The image is mapped by pages, so unmapping one cannot fail.
         let _ = MAP.guard(page);
@@ -90,7 +91,7 @@ pub(crate) fn guard(page: usize) {
 }
 
 /// Maps a page that [`guard`] unmapped.
-pub(crate) fn unguard(page: usize) {
+pub fn unguard(page: usize) {
     if options::protection() {
         // The page was mapped as such before `guard`, so mapping it cannot fail.
         let _ = MAP.unguard(page);

@@ -7,7 +7,7 @@ const I: u64 = 1 << 7;
 
 /// Masks interrupts and returns the previous mask.
 #[inline(always)]
-pub(crate) fn mask() -> u64 {
+pub fn mask() -> u64 {
     let mask = hw_arch::read_register!("daif");
     hw_arch::cpu::mask_interrupts();
     mask
@@ -19,26 +19,26 @@ pub(crate) fn mask() -> u64 {
 ///
 /// All state that the mask protected is consistent.
 #[inline(always)]
-pub(crate) unsafe fn restore(mask: u64) {
+pub unsafe fn restore(mask: u64) {
     hw_arch::write_register!("daif", mask);
 }
 
 /// Whether the code that called [`mask`], which returned this value, must not block: it ran in a
 /// handler or with interrupts masked. A handler that can be nested runs unmasked, on SP_EL1.
 #[inline(always)]
-pub(crate) fn forbids_blocking(mask: u64) -> bool {
+pub fn forbids_blocking(mask: u64) -> bool {
     mask & I != 0 || options::nesting() && hw_arch::read_register!("spsel") & 1 != 0
 }
 
 /// Whether interrupts are masked.
 #[inline(always)]
-pub(crate) fn is_masked() -> bool {
+pub fn is_masked() -> bool {
     hw_arch::read_register!("daif") & I != 0
 }
 
 /// Calls `action`, which does not use the kernel, with interrupts masked.
 #[inline(always)]
-pub(crate) fn without_irqs<R>(action: impl FnOnce() -> R) -> R {
+pub fn without_irqs<R>(action: impl FnOnce() -> R) -> R {
     let mask = mask();
     let result = action();
     // SAFETY: `action` has returned, so no access to the protected state is in progress.

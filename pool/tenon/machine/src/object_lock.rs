@@ -7,20 +7,21 @@ use core_sync::raw::{RawMutex as _, RawTicketLock, Ticket};
 
 /// A ticket lock in an image for several cores; nothing in an image for one core, where masked
 /// interrupts exclude all other code. It is acquired with interrupts masked.
-pub(crate) struct ObjectLock(RawTicketLock);
+pub struct ObjectLock(RawTicketLock);
 
 /// Protects the state of priority inheritance, which spans several mutexes. Only contended mutexes
 /// acquire it, before the lock of any object. No code holds the locks of two objects.
-pub(crate) static PI_CHAIN_LOCK: ObjectLock = ObjectLock::new();
+pub static PI_CHAIN_LOCK: ObjectLock = ObjectLock::new();
 
 impl ObjectLock {
-    pub(crate) const fn new() -> Self {
+    /// A free lock.
+    pub const fn new() -> Self {
         Self(RawTicketLock::INIT)
     }
 
     /// Calls `action` with the lock held.
     #[inline(always)]
-    pub(crate) fn locked<R>(&self, action: impl FnOnce() -> R) -> R {
+    pub fn locked<R>(&self, action: impl FnOnce() -> R) -> R {
         let guard = self.lock();
         let result = action();
         drop(guard);
@@ -29,7 +30,7 @@ impl ObjectLock {
 
     /// Acquires the lock until the guard is dropped.
     #[inline(always)]
-    pub(crate) fn lock(&self) -> Guard<'_> {
+    pub fn lock(&self) -> Guard<'_> {
         let guard = Guard {
             lock: self,
             ticket: Cell::new(None),
@@ -44,7 +45,7 @@ impl ObjectLock {
     ///
     /// The lock is held, and this is called once for each leaked guard.
     #[inline(always)]
-    pub(crate) unsafe fn adopt_guard(&self) -> Guard<'_> {
+    pub unsafe fn adopt_guard(&self) -> Guard<'_> {
         let ticket = if options::cores() > 1 {
             // SAFETY: the lock is held, and its only guard was leaked, so no other guard has the
             // ticket.
@@ -72,7 +73,7 @@ impl fmt::Debug for ObjectLock {
 }
 
 /// Guard of an [`ObjectLock`].
-pub(crate) struct Guard<'a> {
+pub struct Guard<'a> {
     lock: &'a ObjectLock,
     /// None while the lock is released, and in an image for one core.
     ticket: Cell<Option<Ticket>>,
@@ -81,20 +82,20 @@ pub(crate) struct Guard<'a> {
 impl<'a> Guard<'a> {
     /// Its lock.
     #[inline(always)]
-    pub(crate) fn object_lock(&self) -> &'a ObjectLock {
+    pub fn object_lock(&self) -> &'a ObjectLock {
         self.lock
     }
 
     /// Keeps the lock held, for [`ObjectLock::adopt_guard`]: an out-of-line function need not be
     /// passed the guard.
     #[inline(always)]
-    pub(crate) fn leak(self) {
+    pub fn leak(self) {
         core::mem::forget(self);
     }
 
     /// Releases the lock until [`reacquire`](Guard::reacquire).
     #[inline(always)]
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         if options::cores() > 1
             && let Some(ticket) = self.ticket.take()
         {
@@ -105,7 +106,7 @@ impl<'a> Guard<'a> {
 
     /// Acquires the lock again.
     #[inline(always)]
-    pub(crate) fn reacquire(&self) {
+    pub fn reacquire(&self) {
         if options::cores() > 1 {
             self.ticket.set(Some(self.lock.0.lock()));
         }

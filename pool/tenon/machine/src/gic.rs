@@ -1,20 +1,36 @@
 //! Detection of the GIC version and of this core's redistributor.
 
-use super::platform::Platform;
 use crate::options;
+use crate::platform::Platform;
 use core::fmt;
 use hw_arch::cpu;
 use hw_arch::mmio::Mmio;
 use hw_arch::registers::id_aa64pfr0_el1;
 use hw_irqchip_gicv2 as gicv2;
 use hw_irqchip_gicv3 as gicv3;
-use tenon_irq::Controller;
+use tenon_irq::{Controller, Drivers};
 
 /// Bytes of one redistributor frame (IHI 0069, 12.10).
 const FRAME: usize = 0x1_0000;
 
+/// The interrupt controller drivers of this image.
+#[derive(Debug)]
+pub struct LinkedDrivers;
+
+impl Drivers for LinkedDrivers {
+    #[inline(always)]
+    fn gicv2() -> bool {
+        options::gicv2()
+    }
+
+    #[inline(always)]
+    fn gicv3() -> bool {
+        options::gicv3()
+    }
+}
+
 /// Why the interrupt controller cannot be used.
-pub(crate) enum GicError {
+pub enum GicError {
     /// The machine has a GIC version without a driver in this image.
     Driver,
     /// No redistributor has the affinity of this core.
@@ -41,7 +57,7 @@ fn machine_has_gicv3() -> bool {
 
 /// Whether this image uses a GICv2. The machine is examined only if the image has both drivers.
 #[inline(always)]
-pub(crate) fn is_gicv2() -> bool {
+pub fn is_gicv2() -> bool {
     options::gicv2() && (!options::gicv3() || !machine_has_gicv3())
 }
 
@@ -50,7 +66,7 @@ pub(crate) fn is_gicv2() -> bool {
 /// # Safety
 ///
 /// `platform` describes this machine.
-pub(crate) unsafe fn find(platform: &Platform) -> Result<Controller, GicError> {
+pub unsafe fn find(platform: &Platform) -> Result<Controller, GicError> {
     if is_gicv2() == machine_has_gicv3() || is_gicv2() && platform.gicc_base == 0 {
         return Err(GicError::Driver);
     }

@@ -2,7 +2,7 @@
 //!
 //! A library is compiled once for all images and reads no configuration, but an option that is off
 //! must not cost an instruction. So the image crate defines each option as a constant
-//! ([`image!`](crate::image) writes them from Kconfig), this module declares it, and link-time
+//! (`image!` of `tenon-thread` writes them from Kconfig), this module declares it, and link-time
 //! optimisation replaces the load by the value: of `if options::cores() > 1 {}` both branches are
 //! compiled, and one remains. `tests/target/build/test_options.py` checks that no option is loaded.
 //!

@@ -21,7 +21,7 @@ use core::arch::naked_asm;
 /// and `next` is a context that `switch` or `context::write_first` wrote for a thread that does not
 /// run.
 #[inline(always)]
-pub(crate) unsafe fn switch(previous: *mut usize, next: usize) {
+pub unsafe fn switch(previous: *mut usize, next: usize) {
     if options::fp_choice() {
         // SAFETY: interrupts are masked, and both contexts have the layout of this option.
         unsafe { switch_selective(previous, next) }
@@ -146,7 +146,7 @@ unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
         "ldp x29, x30, [sp, #80]",
         "ldp x19, x20, [sp], #176",
         "ret",
-        fp_disabled = const super::context::FP_DISABLED,
+        fp_disabled = const crate::context::FP_DISABLED,
     )
 }
 
@@ -157,10 +157,10 @@ unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
 /// Interrupts are masked; `next` is a first context that `context::write_first` wrote. No data on
 /// the boot stack is used afterwards, and `interrupt_stack` is its end.
 #[inline(always)]
-pub(crate) unsafe fn enter(next: usize, interrupt_stack: usize) -> ! {
+pub unsafe fn enter(next: usize, interrupt_stack: usize) -> ! {
     // SAFETY: a first context ends where the stack of its thread begins, so the third argument is
     // the thread's stack pointer; the boot stack is unused from here on.
-    unsafe { enter_below(next, interrupt_stack, next + super::context::size()) }
+    unsafe { enter_below(next, interrupt_stack, next + crate::context::size()) }
 }
 
 #[unsafe(naked)]

@@ -15,9 +15,13 @@
 use crate::options;
 
 #[cfg(target_arch = "aarch64")]
-pub(crate) use super::context_switch::{begin, enter, switch};
+use crate::context_switch::begin;
+#[cfg(target_arch = "aarch64")]
+pub use crate::context_switch::{enter, switch};
 #[cfg(not(target_arch = "aarch64"))]
-pub(crate) use host::{begin, enter, switch};
+use host::begin;
+#[cfg(not(target_arch = "aarch64"))]
+pub use host::{enter, switch};
 
 /// Integer registers of a context: x19 to x30.
 const INTEGERS: usize = 12;
@@ -26,22 +30,22 @@ const INTEGERS: usize = 12;
 const FLOATS: usize = 10;
 
 /// The bit of a context's address that marks a thread with floating point disabled.
-pub(crate) const FP_DISABLED: usize = 1;
+pub const FP_DISABLED: usize = 1;
 
 /// The address of a context without its mark.
-pub(crate) fn address(context: usize) -> usize {
+pub fn address(context: usize) -> usize {
     context & !FP_DISABLED
 }
 
 /// Makes this core trap floating point and SIMD instructions (CPACR_EL1.FPEN).
-pub(crate) fn trap_fp() {
+pub fn trap_fp() {
     hw_arch::write_register!("cpacr_el1", 0);
     hw_arch::barrier::isb();
 }
 
 /// The size of a context in bytes.
 #[inline(always)]
-pub(crate) fn size() -> usize {
+pub fn size() -> usize {
     let words = if options::fp() {
         INTEGERS + FLOATS
     } else {
@@ -57,7 +61,7 @@ pub(crate) fn size() -> usize {
 /// # Safety
 ///
 /// `top` is a multiple of 16, and no other code uses the [`size`] bytes below it.
-pub(crate) unsafe fn write_first(top: usize, entry: usize, argument: usize) -> usize {
+pub unsafe fn write_first(top: usize, entry: usize, argument: usize) -> usize {
     let address = top - size();
     let context = address as *mut usize;
     // SAFETY: all of these words lie within the `size` bytes below `top`, which the caller
@@ -78,7 +82,7 @@ pub(crate) unsafe fn write_first(top: usize, entry: usize, argument: usize) -> u
 
 /// Sets TPIDR_EL0, the thread pointer by which compiled C finds thread-local data.
 #[inline(always)]
-pub(crate) fn set_thread_pointer(pointer: usize) {
+pub fn set_thread_pointer(pointer: usize) {
     hw_arch::write_register!("tpidr_el0", pointer as u64);
 }
 
@@ -90,19 +94,19 @@ mod host {
     /// # Safety
     ///
     /// None is needed.
-    pub(crate) unsafe fn switch(_: *mut usize, _: usize) {}
+    pub unsafe fn switch(_: *mut usize, _: usize) {}
 
     /// Stands for the first switch.
     ///
     /// # Safety
     ///
     /// None is needed.
-    pub(crate) unsafe fn enter(_: usize, _: usize) -> ! {
+    pub unsafe fn enter(_: usize, _: usize) -> ! {
         hw_arch::cpu::park()
     }
 
     /// Stands for the first instructions of a thread.
-    pub(crate) extern "C" fn begin() -> ! {
+    pub extern "C" fn begin() -> ! {
         hw_arch::cpu::park()
     }
 }

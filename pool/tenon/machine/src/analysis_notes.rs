@@ -9,6 +9,7 @@
 //! the noted threads.
 
 /// Writes the address of the current place, and further words, into a section that is not loaded.
+#[macro_export]
 macro_rules! note {
     ($section:literal $(, $more:literal)* $(; $($operands:tt)*)?) => {
         #[cfg(target_arch = "aarch64")]
@@ -25,31 +26,29 @@ macro_rules! note {
         }
     };
 }
-pub(crate) use note;
-
 /// Notes that the function into which this is inlined may block here.
 #[inline(always)]
-pub(crate) fn note_blocking() {
-    note!("waits");
+pub fn note_blocking() {
+    crate::note!("waits");
 }
 
 /// Notes that an interrupt calls the function into which this is inlined, so that all its callees
 /// run in a handler.
 #[inline(always)]
-pub(crate) fn note_handler() {
-    note!("handlers");
+pub fn note_handler() {
+    crate::note!("handlers");
 }
 
 /// [`note_handler`] for a function that a timer calls through its pointer.
 #[inline(always)]
-pub(crate) fn note_timer_handler() {
-    note!("handlers");
-    note!("timers");
+pub fn note_timer_handler() {
+    crate::note!("handlers");
+    crate::note!("timers");
 }
 
 /// Notes that the function into which this is inlined calls handlers of timers, and no other
 /// function through a pointer.
 #[inline(always)]
-pub(crate) fn note_timer_call() {
-    note!("expiries");
+pub fn note_timer_call() {
+    crate::note!("expiries");
 }
