@@ -11,13 +11,7 @@ pub(crate) mod vms;
 
 use crate::{
     console,
-    machine::{
-        Core, Machine,
-        fatal::boot_failed,
-        options, registry,
-        stacks::{loaded_end, manifest},
-        vm::reaches,
-    },
+    machine::{Core, Machine, registry, vm::reaches},
     run::{restart_sequence::CHUNK, vcpu_run::run},
 };
 use core::sync::atomic::Ordering;
@@ -27,6 +21,11 @@ use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
+use mortise_state::{
+    fatal::boot_failed,
+    options,
+    stacks::{loaded_end, manifest},
+};
 use vms::new_vm;
 
 /// Entry of the boot core.
@@ -95,11 +94,13 @@ fn partition(
     for extension in registry::vm_extensions() {
         // What extensions parse is large, and no guard page protects the stack yet.
         let stacks = (machine.stacks)();
-        stacks.mark();
+        // SAFETY: these are the stacks of the image, and this core activates its map below.
+        unsafe { stacks.mark() };
         if let Err(why) = extension.init(machine, system, manifest) {
             boot_failed(format_args!("manifest: {why}"));
         }
-        if !stacks.is_marked() {
+        // SAFETY: as above.
+        if !unsafe { stacks.is_marked() } {
             boot_failed(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
         }
     }

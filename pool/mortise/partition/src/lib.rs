@@ -49,23 +49,26 @@ pub use console::ConsoleAccess;
 pub use gic::{RaiseInterrupt, VirtualInterface};
 pub use irq::{CoreInterrupts, IrqOutcome, posted::take_posted_irq};
 pub use machine::{
-    Board, Core, DirectSgi, Gic, Machine, RootComplex, Vcpu, Vm,
+    Core, DirectSgi, Machine, Vcpu, Vm,
     interface::{
         ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
         Dispatcher, ExitChecker, Iommu, Irqchip, OwnedInterrupts, Regulator, VmExtension,
         WakeReason, only_one, only_one_colouring, only_one_iommu, only_one_irqchip,
         only_one_regulator,
     },
-    options::Options,
-    priority::PriorityMask,
     registry::{Registry, Resources},
-    resumable::Step,
-    slot::SlotConfig,
-    stacks::{PerCore, Stack, loaded_end},
 };
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_psci::Loan;
+pub use mortise_state::{
+    board::{Board, Gic, RootComplex},
+    options::Options,
+    priority::PriorityMask,
+    resumable::Step,
+    slot::SlotConfig,
+    stacks::{PerCore, Stack, loaded_end},
+};
 pub use mortise_vcpu::Access;
 pub use run::{ParkedAction, SlotLifecycle, VcpuLifecycle};
 pub use trap::{

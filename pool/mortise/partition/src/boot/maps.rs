@@ -8,17 +8,16 @@
 //! through a window while its memory is withdrawn or restored. It has no guest memory except
 //! through a window while that is filled.
 
-use crate::machine::{
-    Board, Core,
-    board::GIC_FRAME,
-    colouring, registry,
-    stacks::{PAGE, loaded_end},
-};
+use crate::machine::{Core, colouring, registry};
 use core::ops::Range;
 use core_manifest::Console;
 use core_memory::PhysicalRange;
 use core_paging::{Access, Error, GuestMap, KernelMap, Use};
 use hw_arch::{El2, layout};
+use mortise_state::{
+    board::{Board, GIC_FRAME},
+    stacks::{PAGE, loaded_end},
+};
 use mortise_transfer::Transfer;
 
 /// Gives this core, which does not run its guest yet, its own map with its tables, and with the

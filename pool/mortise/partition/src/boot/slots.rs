@@ -1,18 +1,6 @@
 //! Construction of VM slots.
 
-use crate::machine::{
-    Core, Machine, Vm,
-    backlog::Backlog,
-    description::Description,
-    interrupts::{Interrupts, timers},
-    lost_cores::LostCores,
-    registry,
-    restart::RestartSequence,
-    slot::{OWN, Slot, WINDOW},
-    stacks::PAGE,
-    stage2::Stage2,
-    suspension::Suspension,
-};
+use crate::machine::{Core, Machine, Vm, registry};
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use core_manifest::{
@@ -23,6 +11,17 @@ use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::{Access, SlotMap};
 use core_sync::TicketLock;
 use mortise_psci::Power;
+use mortise_state::{
+    backlog::Backlog,
+    description::Description,
+    interrupts::{Interrupts, timers},
+    lost_cores::LostCores,
+    restart::RestartSequence,
+    slot::{OWN, Slot, WINDOW},
+    stacks::PAGE,
+    stage2::Stage2,
+    suspension::Suspension,
+};
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
 
@@ -51,7 +50,7 @@ pub fn add_slot(
         description: Description::new(vacant_description(area)?),
         area,
         vacant: AtomicBool::new(true),
-        backlog: TicketLock::new(Backlog::new()),
+        backlog: TicketLock::new(Backlog::empty()),
     };
     let own = [(0, Access::ReadOnly)]
         .into_iter()
@@ -148,7 +147,8 @@ pub(crate) fn vacant(
         index,
         stage2: Stage2::Slot(&slot.map),
         tables: 0..0,
-        status: slot.status().ok_or("its slots have no status page")?,
+        // SAFETY: every core maps the areas of slots permanently, and guests map the page read-only.
+        status: unsafe { slot.status() }.ok_or("its slots have no status page")?,
         power: TicketLock::new(Power::new(0, 0)),
         interrupts: Interrupts::Shared(TicketLock::new(gic)),
         serial: TicketLock::new(Pl011::new()),
@@ -159,8 +159,8 @@ pub(crate) fn vacant(
         denied: AtomicU64::new(0),
         off_core: AtomicU32::new(0),
         ipis_due: AtomicU32::new(0),
-        suspension: Suspension::new(),
-        lost_cores: LostCores::new(),
+        suspension: Suspension::none(),
+        lost_cores: LostCores::none(),
         restart: RestartSequence::idle(),
         timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
         started: AtomicBool::new(false),

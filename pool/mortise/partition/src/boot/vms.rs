@@ -1,8 +1,14 @@
 //! Construction of the manifest's VMs.
 
 use super::maps::guest_map;
-use crate::machine::{
-    Machine, Vm, colouring,
+use crate::machine::{Machine, Vm, colouring};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
+use core_manifest::{FaultPolicy, limits};
+use core_ring::Area;
+use core_statistics::StatusWriter;
+use core_sync::TicketLock;
+use mortise_psci::Power;
+use mortise_state::{
     description::{Description, VmError},
     interrupts::Interrupts,
     lost_cores::LostCores,
@@ -10,12 +16,6 @@ use crate::machine::{
     stage2::Stage2,
     suspension::Suspension,
 };
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
-use core_manifest::{FaultPolicy, limits};
-use core_ring::Area;
-use core_statistics::StatusWriter;
-use core_sync::TicketLock;
-use mortise_psci::Power;
 use mortise_vdev_pl011::Pl011;
 
 /// The VM with index `index` and this description. With `kick` it must make a hypercall to have its
@@ -57,8 +57,8 @@ pub(crate) fn new_vm(
         denied: AtomicU64::new(0),
         off_core: AtomicU32::new(0),
         ipis_due: AtomicU32::new(0),
-        suspension: Suspension::new(),
-        lost_cores: LostCores::new(),
+        suspension: Suspension::none(),
+        lost_cores: LostCores::none(),
         restart: RestartSequence::first(),
         timer_templates: [const { AtomicU64::new(0) }; limits::VCPUS],
         started: AtomicBool::new(false),

@@ -1,8 +1,9 @@
 //! Interrupts of the console, on its core.
 
 use super::{input::enable_receive, log_drain::drain_rings};
-use crate::machine::{Core, Machine, Vm, periodic::PeriodicWork};
+use crate::machine::{Core, Machine, Vm};
 use core_manifest::Console as Kind;
+use mortise_state::periodic::PeriodicWork;
 
 /// Log rings are emptied a hundred times per second.
 static DRAIN: PeriodicWork<&'static Machine> = PeriodicWork::new(10_000_000, drain_rings);

@@ -1,8 +1,9 @@
 //! Deferred work of a core: console output, input and periodic work.
 
 use super::{input::process_input, output, serial_irq::update_deferred_lines};
-use crate::machine::{Core, deferred_work::REQUESTED, report::flush};
+use crate::machine::{Core, report::flush};
 use core_manifest::Name;
+use mortise_state::deferred_work::REQUESTED;
 
 /// Console access of a core.
 pub trait ConsoleAccess {

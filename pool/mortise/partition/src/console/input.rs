@@ -1,12 +1,12 @@
 //! Input of the serial line.
 
 use super::serial_irq::set_line;
-use crate::machine::priority::OWN_PRIORITY;
 use crate::machine::{
     Core, Machine, Vm,
     line::{InputState, Line},
 };
 use mortise_console::Input;
+use mortise_state::priority::OWN_PRIORITY;
 
 /// Takes the next byte out of the UART. Returns nothing if there is none, and the next one
 /// interrupts, or if the VM has no room for it.

@@ -8,9 +8,9 @@ use super::output::{self as console, end_line};
 use crate::machine::{
     Machine, Vm,
     drain::{Drain, PIECE, SHARE},
-    options,
     report::flush,
 };
+use mortise_state::options;
 
 /// Takes a piece of at most `left` bytes out of the log ring of `vm`; returns its bytes. The piece
 /// before is printed.

@@ -3,12 +3,12 @@
 use crate::machine::{
     Core, Machine, Vm,
     line::{Line, Wire},
-    options,
     report::flush,
 };
 use core_log::{Level, Sink};
 use core_manifest::Name;
 use hw_serial::Serial;
+use mortise_state::options;
 
 /// Log of Mortise before guests run, and after the last one ended.
 struct OwnLines;

@@ -1,7 +1,8 @@
 //! List registers of a core.
 
-use crate::machine::{Core, Vm, options};
+use crate::machine::{Core, Vm};
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
+use mortise_state::options;
 use mortise_vgic::ListRegister;
 
 /// `ICH_HCR_EL2` (IHI 0069, 12.4.5).

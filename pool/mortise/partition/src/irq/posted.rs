@@ -2,12 +2,13 @@
 
 use crate::{
     gic::vm_interrupts::VmInterrupts,
-    machine::{Core, interrupts::Interrupts, posted_irq::take, registry, trace},
+    machine::{Core, posted_irq::take, registry, trace},
 };
 use core_statistics::ExitKind;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_psci::LEADER;
+use mortise_state::interrupts::Interrupts;
 use mortise_vcpu::{Cause, FrameCell};
 
 /// Exit counter of interrupts on a core with a pinned vCPU.

@@ -1,9 +1,6 @@
 //! Interfaces that libraries of the image implement and register.
 
 use super::{
-    board::{Gic, RootComplex},
-    interrupts::SPI_ROWS,
-    stacks::PerCore,
     topology::{Core, Machine},
     vm::Vm,
 };
@@ -11,6 +8,11 @@ use core_manifest::{System, limits};
 use core_memory::PhysicalRange;
 use core_paging::Frames;
 use mortise_gicd::{Access, Decision};
+use mortise_state::{
+    board::{Gic, RootComplex},
+    interrupts::SPI_ROWS,
+    stacks::PerCore,
+};
 use mortise_vcpu::{Access as DeviceAccess, Cause, FrameCell};
 
 /// Extension of VMs by a library. All methods are called with interrupts masked.

@@ -5,12 +5,9 @@
 //! one without instances none of VM slots.
 
 use super::{
-    board::Board,
     interface::{
         Colouring, CoreTask, Device, Dispatch, ExitChecker, Iommu, Irqchip, Regulator, VmExtension,
     },
-    options,
-    stacks::PerCore,
     topology::Core,
     vm::Vm,
 };
@@ -20,6 +17,7 @@ use core_memory::FramePool;
 use core_paging::Frames;
 use core_trace::Ring;
 use mortise_hypercall::Group;
+use mortise_state::{board::Board, options, stacks::PerCore};
 use spin::Once;
 
 /// What the libraries of an image registered.

@@ -9,15 +9,10 @@ pub(crate) mod report;
 pub(crate) mod trace;
 
 use super::{
-    deferred_work::DeferredWork,
     drain::Drain,
     interface::{CoreTask, Dispatcher, Regulator, WakeReason},
-    interrupts::SpiOwners,
     line::Line,
-    options,
-    periodic::HypervisorTimer,
     registry::{self, Resources},
-    stacks::PAGE,
     vm::{DISCARDED, Vm},
 };
 use core::cell::Cell;
@@ -30,6 +25,10 @@ use core_trace::Writer;
 use hw_arch::{El2, ExceptionLevel, cpu, entry::SecondaryStart};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{SetBit, cpu_interface::Sgi};
+use mortise_state::{
+    deferred_work::DeferredWork, interrupts::SpiOwners, options, periodic::HypervisorTimer,
+    stacks::PAGE,
+};
 use mortise_transfer::Transfer;
 use mortise_vcpu::{LrUsage, PinnedVcpu};
 use spin::Once;
@@ -71,8 +70,8 @@ impl Machine {
         Self {
             console: TicketLock::new(Line::CLOSED),
             drain: TicketLock::new(Drain::NONE),
-            spi_owners: SpiOwners::new(),
-            hypervisor_timer: HypervisorTimer::new(),
+            spi_owners: SpiOwners::none(),
+            hypervisor_timer: HypervisorTimer::idle(),
             live: AtomicU32::new(0),
             start_time: Once::new(),
             device_tables: Once::new(),
@@ -247,7 +246,7 @@ impl Core {
             trace: Writer::new(),
             runs: Cell::new(0),
             input_pending: Cell::new(false),
-            deferred_work: DeferredWork::new(),
+            deferred_work: DeferredWork::none(),
         }
     }
 

@@ -10,7 +10,15 @@ mod run_control;
 mod slot_control;
 mod trace;
 
-use super::{
+use core::ops::Range;
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use core_manifest::{Console, InterruptMode, Name, limits};
+use core_memory::PhysicalRange;
+use core_ring::stream::Consumer;
+use core_statistics::StatusWriter;
+use core_sync::TicketLock;
+use mortise_psci::{Power, VcpuSet};
+use mortise_state::{
     description::Description,
     fault::FaultReport,
     interrupts::{Interrupts, SPI_ROWS},
@@ -22,14 +30,6 @@ use super::{
     stage2::Stage2,
     suspension::Suspension,
 };
-use core::ops::Range;
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use core_manifest::{Console, InterruptMode, Name, limits};
-use core_memory::PhysicalRange;
-use core_ring::stream::Consumer;
-use core_statistics::StatusWriter;
-use core_sync::TicketLock;
-use mortise_psci::{Power, VcpuSet};
 use mortise_vcpu::Traps;
 use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
@@ -233,7 +233,8 @@ impl Vm {
         self.off_core.store(0, Ordering::Relaxed);
         self.denied.store(0, Ordering::Relaxed);
         *self.fault.lock() = None;
-        *self.log.lock() = create_log_ring(self.description(), false);
+        // SAFETY: every core maps the areas of slots permanently.
+        *self.log.lock() = unsafe { create_log_ring(self.description(), false) };
     }
 
     /// Whether the vCPUs must stay off their cores. Memory that a faulting access misses then may

@@ -6,14 +6,11 @@
 
 use crate::{
     console::log_drain::drain_ring,
-    machine::{
-        Core, Machine, Vm,
-        fault::{DECIDE, FaultReport},
-        report::flush,
-    },
+    machine::{Core, Machine, Vm, report::flush},
 };
 use core_statistics::FaultRegisters;
 use mortise_console::{Argument, Words};
+use mortise_state::fault::{DECIDE, FaultReport};
 
 /// General registers that one part writes to the status page.
 const REGISTERS: usize = 8;

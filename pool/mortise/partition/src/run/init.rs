@@ -3,14 +3,13 @@
 use crate::{
     console::attach::attach,
     gic::list_registers::reset_virtual_interface,
-    machine::{
-        Core,
-        fatal::boot_failed,
-        priority::{OWN_PRIORITY, TIMER_PRIORITY},
-        registry,
-    },
+    machine::{Core, registry},
 };
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_state::{
+    fatal::boot_failed,
+    priority::{OWN_PRIORITY, TIMER_PRIORITY},
+};
 
 /// Initialises this core's redistributor and CPU interface: the doorbell in Group 0 at the highest
 /// priority, all else in Group 1 and disabled.

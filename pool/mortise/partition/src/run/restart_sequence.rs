@@ -20,13 +20,7 @@
 use crate::{
     console::log_drain::flush_log,
     gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
-    machine::{
-        Core, Machine, Vm, colouring,
-        log_ring::create_log_ring,
-        restart::{NOTE, Stage},
-        resumable::Step,
-        vm::ENDING,
-    },
+    machine::{Core, Machine, Vm, colouring, vm::ENDING},
 };
 use core::sync::atomic::Ordering;
 use core_manifest::FaultPolicy;
@@ -36,6 +30,11 @@ use hw_arch::cpu::is_interrupt_pending;
 use mortise_console::Argument;
 use mortise_hypercall::Start;
 use mortise_psci::RunEnd;
+use mortise_state::{
+    log_ring::create_log_ring,
+    restart::{NOTE, Stage},
+    resumable::Step,
+};
 use mortise_transfer::Transfer;
 use mortise_vdev_pl011::Pl011;
 
@@ -180,7 +179,8 @@ pub(crate) fn reset_devices(vm: &Vm) {
 
 /// Creates the log ring, on a core of the VM.
 pub(crate) fn create_log(vm: &Vm) {
-    *vm.log.lock() = create_log_ring(vm.description(), vm.kick);
+    // SAFETY: the VM's cores and the console's map its log ring.
+    *vm.log.lock() = unsafe { create_log_ring(vm.description(), vm.kick) };
 }
 
 /// Resets the VM's SPIs while no vCPU runs, from `part` until an interrupt is pending; returns the

@@ -3,10 +3,11 @@
 use super::restart_sequence::reset_spis;
 use crate::{
     console::log_drain::flush_log,
-    machine::{Core, Machine, Vm, resumable::Step},
+    machine::{Core, Machine, Vm},
 };
 use core::sync::atomic::Ordering;
 use mortise_psci::Power;
+use mortise_state::resumable::Step;
 
 /// Life cycle of a VM slot.
 pub trait SlotLifecycle {

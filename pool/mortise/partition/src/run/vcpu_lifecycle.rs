@@ -1,6 +1,6 @@
 //! Start and stop of a vCPU on its core.
 //!
-//! Both are [resumable operations](crate::machine::resumable), so that the guests of a shared core
+//! Both are [resumable operations](mortise_state::resumable), so that the guests of a shared core
 //! are not delayed.
 
 use super::{fault_report::report_fault, restart_sequence::advance};
@@ -10,15 +10,13 @@ use crate::{
         vm_interrupts::{VmInterrupts, refresh},
     },
     irq::deliver::serve_pending,
-    machine::{
-        Core, Vm, registry,
-        resumable::{Step, run_to_completion},
-    },
+    machine::{Core, Vm, registry},
 };
 use hw_arch::cpu;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
 use mortise_psci::{LEADER, NextAction, VcpuSet};
+use mortise_state::resumable::{Step, run_to_completion};
 
 /// What a vCPU that is off does next.
 #[derive(Debug, Clone, Copy)]

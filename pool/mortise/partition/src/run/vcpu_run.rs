@@ -22,9 +22,7 @@ use crate::{
     machine::{
         Core, Vm,
         interface::CoreTask,
-        registry,
-        resumable::run_to_completion,
-        trace,
+        registry, trace,
         vm::{DISCARDED, ENDING},
     },
 };
@@ -32,6 +30,7 @@ use core_statistics::ExitKind;
 use hw_arch::cpu;
 use mortise_hypercall::{SMCCC_VERSION, Start, VERSION_1_1};
 use mortise_psci::VERSION;
+use mortise_state::resumable::run_to_completion;
 use mortise_vcpu::{ConstantReply, Frame, InterruptMode, Traps};
 
 /// Hypercalls with a constant reply, which the vectors answer on a core with a pinned vCPU.

@@ -4,7 +4,7 @@ use crate::{
     console,
     gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
     machine::{
-        Board, Core, Vm,
+        Core, Vm,
         interface::{DeviceResponse, Irqchip, OwnedInterrupts},
         registry,
     },
@@ -14,6 +14,7 @@ use mortise_gicd::{
     Access as GicAccess, Decision, FRAME_SIZE, Frame as GicFrame, Operation, PhysicalFrame,
     PhysicalRegister, Width,
 };
+use mortise_state::board::Board;
 use mortise_vcpu::{Access, Frame};
 
 /// No device is at the address.

@@ -1,7 +1,7 @@
 //! Deferred and periodic work of a core.
 
-use crate::machine::{
-    Core, Machine,
+use crate::machine::{Core, Machine};
+use mortise_state::{
     deferred_work::{DUE, LONGEST_DEFERRAL, OVERDUE, URGENT},
     periodic::{PeriodicWork, Progress},
 };

@@ -1,9 +1,10 @@
 //! Physical interrupts of a core and of a VM.
 
-use crate::machine::{Core, interface::Irqchip, priority::OWN_PRIORITY};
+use crate::machine::{Core, interface::Irqchip};
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_state::priority::OWN_PRIORITY;
 
 impl Core {
     /// Acknowledges the pending Group 1 interrupt of the highest priority.

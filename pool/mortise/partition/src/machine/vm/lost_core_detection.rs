@@ -1,16 +1,15 @@
 //! Detection of lost cores.
 
-use crate::machine::{
-    Machine,
-    lost_cores::{LOST_AFTER, Poll},
-    options, registry,
-    vm::Vm,
-};
+use crate::machine::{Machine, registry, vm::Vm};
 use core::sync::atomic::Ordering;
 use core_manifest::WaitPolicy;
 use core_statistics::State;
 use mortise_console::Argument;
 use mortise_psci::VcpuSet;
+use mortise_state::{
+    lost_cores::{LOST_AFTER, Poll},
+    options,
+};
 
 impl Vm {
     /// Whether the VM can mask the doorbell on its cores and sleep there.

@@ -1,6 +1,7 @@
 //! Routing of a VM's SPIs.
 
-use crate::machine::{Machine, Vm, interface::Irqchip, priority::device_priority, registry};
+use crate::machine::{Machine, Vm, interface::Irqchip, registry};
+use mortise_state::priority::device_priority;
 
 impl Vm {
     /// Routes the VM's SPIs to its first core, until it changes the route; never to a core of

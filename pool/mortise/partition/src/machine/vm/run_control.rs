@@ -1,9 +1,7 @@
 //! Orders to a VM: start, restart, stop, hold, suspend.
 
 use crate::machine::{
-    Core, Machine,
-    fault::{DECIDE, Fault, FaultReport},
-    options, registry,
+    Core, Machine, registry,
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
 use core::sync::atomic::Ordering;
@@ -12,6 +10,10 @@ use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_console::Cursor;
 use mortise_hypercall::{PowerState, Start};
 use mortise_psci::{Loan, RunEnd, VcpuSet};
+use mortise_state::{
+    fault::{DECIDE, Fault, FaultReport},
+    options,
+};
 
 /// Orders of a manager.
 impl Vm {
@@ -70,8 +72,9 @@ impl Vm {
     /// over.
     #[inline]
     pub fn withdraw(&self) {
-        self.stage2
-            .withdraw_from_outside(Core::current().transfer());
+        let transfer = Core::current().transfer();
+        // SAFETY: the windows are those of the executing core.
+        unsafe { self.stage2.withdraw_from_outside(transfer) };
         mortise_vcpu::invalidate_translations_of(self.vttbr());
     }
 
@@ -205,7 +208,8 @@ impl Vm {
     /// run: a core that has not returned to EL2 yet would continue in it.
     pub fn release(&'static self, machine: &'static Machine) {
         if !self.is_shared() && !self.is_ending() {
-            self.stage2.restore_from_outside(Core::current().transfer());
+            // SAFETY: the windows are those of the executing core.
+            unsafe { self.stage2.restore_from_outside(Core::current().transfer()) };
             if self.is_ending() {
                 self.withdraw();
             }

@@ -1,14 +1,14 @@
 //! Control of a VM slot by its manager.
 
-use crate::machine::{
-    slot::{CLEAR_BYTES, OWN, Slot, SlotConfig},
-    stacks::PAGE,
-    vm::Vm,
-};
+use crate::machine::vm::Vm;
 use core::sync::atomic::Ordering;
 use core_manifest::Schedule;
 use core_paging::{Access, Error};
 use hw_arch::cache;
+use mortise_state::{
+    slot::{CLEAR_BYTES, OWN, Slot, SlotConfig},
+    stacks::PAGE,
+};
 
 impl Vm {
     /// Whether this VM is a VM slot.

@@ -1,12 +1,13 @@
 //! Board description: addresses and interrupts that are constants of the image.
 
-use super::options;
+use crate::options;
 use core_log::Level;
 use hw_arch::{El2, mmio::Mmio};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{Distributor, Redistributor};
 
-/// Addresses and interrupts of a board.
+/// Addresses and interrupts of a board. `image!` makes the only one, of the board description, and
+/// methods rely on its addresses.
 #[derive(Debug, Clone, Copy)]
 pub struct Board {
     /// Number of cores.
@@ -78,12 +79,12 @@ pub struct RootComplex {
 }
 
 /// Bytes of one frame of GIC registers.
-pub(crate) const GIC_FRAME: usize = 0x1_0000;
+pub const GIC_FRAME: usize = 0x1_0000;
 
 impl Board {
     /// Board of the host, where nothing runs.
     #[cfg(not(target_os = "none"))]
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         cpus: 0,
         ram_base: 0,
         gicd_base: 0,
@@ -110,14 +111,14 @@ impl Board {
     };
 
     /// The distributor.
-    pub(crate) fn distributor(&self) -> Distributor {
+    pub fn distributor(&self) -> Distributor {
         // SAFETY: the board description states the address, and every core's map has it as device
         // memory.
         Distributor::new(unsafe { Mmio::new(self.gicd_base, self.gicd_size) })
     }
 
     /// The redistributor of core `cpu`; the board numbers both alike.
-    pub(crate) fn redistributor(&self, cpu: usize) -> Redistributor {
+    pub fn redistributor(&self, cpu: usize) -> Redistributor {
         let base = self.gicr_base + cpu * self.gicr_stride;
         // SAFETY: the board description states the address, and every core's map has all
         // redistributors as device memory.
@@ -130,7 +131,7 @@ impl Board {
     }
 
     /// Registers of a GIC that is not a GICv3.
-    pub(crate) fn gic(&self) -> Gic {
+    pub fn gic(&self) -> Gic {
         // SAFETY: the board description states the addresses, and every core's map has them as
         // device memory.
         unsafe {
@@ -143,7 +144,7 @@ impl Board {
     }
 
     /// Base and size of the per-core registers of the interrupt controller.
-    pub(crate) fn core_frames(&self) -> (usize, usize) {
+    pub fn core_frames(&self) -> (usize, usize) {
         match options::other_irqchip() {
             true => (self.gicc_base, self.gicc_size),
             false => (self.gicr_base, self.gicr_stride * self.cpus),
@@ -151,14 +152,16 @@ impl Board {
     }
 
     /// Affinity of a core: of its redistributor, or its number on a board without redistributors.
-    pub(crate) fn affinity(&self, cpu: usize) -> u64 {
+    #[inline]
+    pub fn affinity(&self, cpu: usize) -> u64 {
         match options::other_irqchip() {
             true => cpu as u64,
             false => self.redistributor(cpu).affinity(),
         }
     }
 
-    pub(crate) fn root_complex(&self) -> RootComplex {
+    /// Registers of the PCI root complex and of the SMMU in front of it.
+    pub fn root_complex(&self) -> RootComplex {
         // SAFETY: the board description states the addresses, and the cores that use them map them
         // as device memory.
         unsafe {

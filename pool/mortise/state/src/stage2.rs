@@ -4,7 +4,7 @@ use core_paging::{GuestMap, SlotMap, Words};
 use mortise_transfer::Transfer;
 
 /// Stage 2 translation of a VM.
-pub(crate) enum Stage2 {
+pub enum Stage2 {
     /// Of a VM of the manifest.
     Fixed(GuestMap),
     /// Of a VM slot.
@@ -13,7 +13,7 @@ pub(crate) enum Stage2 {
 
 impl Stage2 {
     /// Physical address of the root table.
-    pub(crate) fn root(&self) -> usize {
+    pub fn root(&self) -> usize {
         match self {
             Self::Fixed(map) => map.root(),
             Self::Slot(map) => map.root(),
@@ -21,7 +21,7 @@ impl Stage2 {
     }
 
     /// Withdraws all memory from the guest. Called on a core of the VM.
-    pub(crate) fn withdraw(&self) {
+    pub fn withdraw(&self) {
         match self {
             Self::Fixed(map) => map.withdraw(),
             Self::Slot(map) => map.withdraw(),
@@ -29,7 +29,7 @@ impl Stage2 {
     }
 
     /// Restores the withdrawn memory. Called on a core of the VM.
-    pub(crate) fn restore(&self) {
+    pub fn restore(&self) {
         match self {
             Self::Fixed(map) => map.restore(),
             Self::Slot(map) => map.restore(),
@@ -37,7 +37,11 @@ impl Stage2 {
     }
 
     /// Withdraws all memory from the guest, on any core, through its window.
-    pub(crate) fn withdraw_from_outside(&self, transfer: Option<&Transfer>) {
+    ///
+    /// # Safety
+    ///
+    /// The windows are those of the executing core.
+    pub unsafe fn withdraw_from_outside(&self, transfer: Option<&Transfer>) {
         self.at_root(transfer, |root| match self {
             Self::Fixed(map) => map.withdraw_in(root),
             Self::Slot(map) => map.withdraw_in(root),
@@ -45,7 +49,11 @@ impl Stage2 {
     }
 
     /// Restores the withdrawn memory, on any core.
-    pub(crate) fn restore_from_outside(&self, transfer: Option<&Transfer>) {
+    ///
+    /// # Safety
+    ///
+    /// The windows are those of the executing core.
+    pub unsafe fn restore_from_outside(&self, transfer: Option<&Transfer>) {
         self.at_root(transfer, |root| match self {
             Self::Fixed(map) => map.restore_in(root),
             Self::Slot(map) => map.restore_in(root),
@@ -55,8 +63,8 @@ impl Stage2 {
     fn at_root(&self, transfer: Option<&Transfer>, change: impl FnOnce(&Words)) {
         // Every core that changes another VM's stage 2 is running and has its own map.
         if let Some(transfer) = transfer {
-            // SAFETY: the windows are those of the executing core, and the root is a translation
-            // table for as long as Mortise runs.
+            // SAFETY: the contract of both callers requires the executing core's windows, and the root
+            // is a translation table for as long as Mortise runs.
             unsafe { transfer.at_table(self.root(), change) };
         }
     }

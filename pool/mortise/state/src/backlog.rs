@@ -4,7 +4,7 @@
 const ROOM: usize = 1024;
 
 /// Last bytes that were printed and not read. The oldest are overwritten.
-pub(crate) struct Backlog {
+pub struct Backlog {
     bytes: [u8; ROOM],
     /// Counts of bytes printed, and of bytes read or overwritten; free running.
     head: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Backlog {
 
 impl Backlog {
     /// An empty backlog.
-    pub(crate) const fn new() -> Self {
+    pub const fn empty() -> Self {
         Self {
             bytes: [0; ROOM],
             head: 0,
@@ -22,12 +22,12 @@ impl Backlog {
     }
 
     /// Discards all bytes.
-    pub(crate) const fn clear(&mut self) {
+    pub const fn clear(&mut self) {
         self.tail = self.head;
     }
 
     /// Appends output.
-    pub(crate) fn push(&mut self, printed: &[u8]) {
+    pub fn push(&mut self, printed: &[u8]) {
         for &byte in printed {
             self.bytes[self.head % ROOM] = byte;
             self.head = self.head.wrapping_add(1);
@@ -38,7 +38,7 @@ impl Backlog {
     }
 
     /// Moves the oldest bytes into `buffer`; returns their number.
-    pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> usize {
+    pub fn pop(&mut self, buffer: &mut [u8]) -> usize {
         let count = self.head.wrapping_sub(self.tail).min(buffer.len());
         // Up to the end of the buffer, and on from its start.
         let start = self.tail % ROOM;
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_oldest_bytes_are_overwritten() {
-        let mut backlog = Backlog::new();
+        let mut backlog = Backlog::empty();
         let mut buffer = [0; 8];
         assert_eq!(backlog.pop(&mut buffer), 0);
         backlog.push(b"hello");

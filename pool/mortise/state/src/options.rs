@@ -38,37 +38,37 @@ static MORTISE_OPTIONS: Options = Options {
 
 /// Whether cores can be shared by several vCPUs.
 #[inline(always)]
-pub(crate) fn has_shared_cores() -> bool {
+pub fn has_shared_cores() -> bool {
     MORTISE_OPTIONS.shared_cores
 }
 
 /// Whether VM extensions are present. Only they control VMs from outside.
 #[inline(always)]
-pub(crate) fn has_vm_extensions() -> bool {
+pub fn has_vm_extensions() -> bool {
     MORTISE_OPTIONS.vm_extensions
 }
 
 /// Whether the interrupt controller is not a GICv3.
 #[inline(always)]
-pub(crate) fn other_irqchip() -> bool {
+pub fn other_irqchip() -> bool {
     MORTISE_OPTIONS.other_irqchip
 }
 
 /// Whether VMs can have virtual devices.
 #[inline(always)]
-pub(crate) fn virtual_devices() -> bool {
+pub fn virtual_devices() -> bool {
     MORTISE_OPTIONS.virtual_devices
 }
 
 /// Whether VMs can write to a log ring.
 #[inline(always)]
-pub(crate) fn log_rings() -> bool {
+pub fn log_rings() -> bool {
     MORTISE_OPTIONS.log_rings
 }
 
 /// Whether the console's line has several writers: guests with a log ring or a virtual PL011, and core
 /// tasks.
 #[inline(always)]
-pub(crate) fn line_is_shared() -> bool {
+pub fn line_is_shared() -> bool {
     log_rings() || virtual_devices() || MORTISE_OPTIONS.core_tasks
 }

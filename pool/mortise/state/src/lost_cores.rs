@@ -14,11 +14,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 /// Time after which a core that has not returned is lost, in nanoseconds of the counter. A core
 /// that executes returns within some thousand instructions, or some milliseconds with fault reports
 /// on a slow serial line.
-pub(crate) const LOST_AFTER: u64 = 100_000_000;
+pub const LOST_AFTER: u64 = 100_000_000;
 
 /// Result of a poll for cores that have not stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Poll {
+pub enum Poll {
     /// No core is awaited.
     Done,
     /// Cores are awaited, and their time is not over.
@@ -28,18 +28,18 @@ pub(crate) enum Poll {
 }
 
 /// State of a VM's lost cores.
-pub(crate) struct LostCores {
+pub struct LostCores {
     /// Time of the kick, in ticks of the counter.
     since: AtomicU64,
     /// vCPUs with lost cores, one bit each.
     lost: AtomicU32,
     /// Whether the VM was abandoned.
-    pub(crate) abandoned: AtomicBool,
+    pub abandoned: AtomicBool,
 }
 
 impl LostCores {
     /// No core is lost.
-    pub(crate) const fn new() -> Self {
+    pub const fn none() -> Self {
         Self {
             since: AtomicU64::new(0),
             lost: AtomicU32::new(0),
@@ -48,13 +48,13 @@ impl LostCores {
     }
 
     /// Cores are kicked at `now`.
-    pub(crate) fn call(&self, now: u64) {
+    pub fn call(&self, now: u64) {
         self.since.store(now, Ordering::Release);
     }
 
     /// Polls for the vCPUs in `awaited`, which are lost after `patience` ticks. Each is found lost
     /// once.
-    pub(crate) fn poll(&self, awaited: u32, now: u64, patience: u64) -> Poll {
+    pub fn poll(&self, awaited: u32, now: u64, patience: u64) -> Poll {
         let awaited = awaited & !self.lost.load(Ordering::Acquire);
         if awaited == 0 {
             return Poll::Done;
@@ -67,14 +67,14 @@ impl LostCores {
     }
 
     /// A vCPU's core returned; returns whether it was lost.
-    pub(crate) fn returned(&self, vcpu: usize) -> bool {
+    pub fn returned(&self, vcpu: usize) -> bool {
         let bit = 1 << vcpu;
         self.lost.load(Ordering::Acquire) & bit != 0
             && self.lost.fetch_and(!bit, Ordering::AcqRel) & bit != 0
     }
 
     /// Whether a core is lost.
-    pub(crate) fn is_any(&self) -> bool {
+    pub fn is_any(&self) -> bool {
         self.lost.load(Ordering::Acquire) != 0
     }
 }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn no_core_is_lost_before_the_time_is_over() {
-        let lost_cores = LostCores::new();
+        let lost_cores = LostCores::none();
         lost_cores.call(1000);
         assert_eq!(lost_cores.poll(0b10, 1000, 50), Poll::Wait);
         assert_eq!(lost_cores.poll(0b10, 1049, 50), Poll::Wait);
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_core_is_lost_once_and_returns_once() {
-        let lost_cores = LostCores::new();
+        let lost_cores = LostCores::none();
         lost_cores.call(1000);
         assert_eq!(lost_cores.poll(0b110, 1050, 50), Poll::Lost(0b110));
         assert_eq!(lost_cores.poll(0b110, 1051, 50), Poll::Done, "said already");
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_new_kick_restarts_the_time() {
-        let lost_cores = LostCores::new();
+        let lost_cores = LostCores::none();
         lost_cores.call(0);
         assert_eq!(lost_cores.poll(0b1, 100, 50), Poll::Lost(0b1));
         lost_cores.call(100);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_counter_read_before_the_kick_waits() {
-        let lost_cores = LostCores::new();
+        let lost_cores = LostCores::none();
         lost_cores.call(1000);
         assert_eq!(lost_cores.poll(0b1, 990, 50), Poll::Wait);
     }

@@ -12,7 +12,7 @@ use hw_arch::El2;
 use hw_clock::Clock;
 
 /// A function that is called once per period, with a context of type `C`.
-pub(crate) struct PeriodicWork<C: 'static> {
+pub struct PeriodicWork<C: 'static> {
     link: Link<&'static PeriodicWork<C>>,
     state: TimerState<&'static PeriodicWork<C>>,
     /// Period in nanoseconds.
@@ -29,7 +29,7 @@ unsafe impl<C> Sync for PeriodicWork<C> {}
 
 impl<C> PeriodicWork<C> {
     /// Work that is not armed.
-    pub(crate) const fn new(period: u64, action: Action<C>) -> Self {
+    pub const fn new(period: u64, action: Action<C>) -> Self {
         Self {
             link: Link::new(),
             state: TimerState::new(),
@@ -52,7 +52,7 @@ impl<C> Timed for &'static PeriodicWork<C> {
 }
 
 /// Timer queue of the periodic work.
-pub(crate) struct HypervisorTimer<C: 'static>(TicketLock<Queue<C>>);
+pub struct HypervisorTimer<C: 'static>(TicketLock<Queue<C>>);
 
 struct Queue<C: 'static> {
     armed: SortedTimerList<&'static PeriodicWork<C>>,
@@ -61,7 +61,7 @@ struct Queue<C: 'static> {
 }
 
 /// Result of a step.
-pub(crate) enum Progress {
+pub enum Progress {
     /// More work may be due.
     More,
     /// No work is due before this time, in ticks of the counter.
@@ -70,7 +70,7 @@ pub(crate) enum Progress {
 
 impl<C: Copy> HypervisorTimer<C> {
     /// An empty queue.
-    pub(crate) const fn new() -> Self {
+    pub const fn idle() -> Self {
         Self(TicketLock::new(Queue {
             armed: SortedTimerList::new(),
             current: Cell::new(None),
@@ -82,7 +82,7 @@ impl<C: Copy> HypervisorTimer<C> {
     /// timers of two cores expire in the same tick, the order in which the emulator runs the cores
     /// would decide on a latency.
     #[inline(always)]
-    pub(crate) fn arm(
+    pub fn arm(
         &self,
         clock: Clock<El2>,
         work: &'static PeriodicWork<C>,
@@ -100,7 +100,7 @@ impl<C: Copy> HypervisorTimer<C> {
     /// Continues work that is due until `stop` returns true. A late expiry skips periods: on a slow
     /// line writing may take longer than a period, and the guest of this core would never run.
     #[inline(always)]
-    pub(crate) fn step(&self, clock: Clock<El2>, context: C, stop: &dyn Fn() -> bool) -> Progress {
+    pub fn step(&self, clock: Clock<El2>, context: C, stop: &dyn Fn() -> bool) -> Progress {
         let queue = self.0.lock();
         if let Some(work) = queue.current.get() {
             drop(queue);

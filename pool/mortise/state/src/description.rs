@@ -3,29 +3,30 @@
 use core::cell::UnsafeCell;
 use core::fmt;
 
-/// Description of a VM. That of a VM slot changes; [`slot`](super::slot) states when it may be
+/// Description of a VM. That of a VM slot changes; [`slot`](crate::slot) states when it may be
 /// read.
 #[repr(transparent)]
-pub(crate) struct Description(UnsafeCell<core_manifest::Vm>);
+pub struct Description(UnsafeCell<core_manifest::Vm>);
 
 // SAFETY: `get_mut` requires that no other core reads the description while it is changed.
 unsafe impl Sync for Description {}
 
 impl Description {
     /// A description that can change.
-    pub(crate) const fn new(description: core_manifest::Vm) -> Self {
+    pub const fn new(description: core_manifest::Vm) -> Self {
         Self(UnsafeCell::new(description))
     }
 
     /// A description that does not change.
-    pub(crate) fn of(description: &'static core_manifest::Vm) -> &'static Self {
+    pub fn of(description: &'static core_manifest::Vm) -> &'static Self {
         // SAFETY: the type is transparent over `core_manifest::Vm`, and `get_mut` requires a value
         // made by `new`, so that a shared reference is never changed.
         unsafe { &*core::ptr::from_ref(description).cast() }
     }
 
+    /// The description.
     #[inline]
-    pub(crate) fn get(&self) -> &core_manifest::Vm {
+    pub fn get(&self) -> &core_manifest::Vm {
         // SAFETY: `get_mut` requires that nothing reads the description while it is changed.
         unsafe { &*self.0.get() }
     }
@@ -36,7 +37,7 @@ impl Description {
     ///
     /// The description was made by [`new`](Self::new), and nothing reads it meanwhile.
     #[expect(clippy::mut_from_ref, reason = "who may is the caller's promise")]
-    pub(crate) unsafe fn get_mut(&self) -> &mut core_manifest::Vm {
+    pub unsafe fn get_mut(&self) -> &mut core_manifest::Vm {
         // SAFETY: the function's contract requires that nothing reads the description meanwhile.
         unsafe { &mut *self.0.get() }
     }
@@ -44,7 +45,7 @@ impl Description {
 
 /// Error in the construction of a VM of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VmError {
+pub enum VmError {
     /// The memory cannot be mapped.
     Memory(core_paging::Error),
     /// The status page is not usable.

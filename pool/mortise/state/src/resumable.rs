@@ -9,8 +9,10 @@
 /// Progress of an operation: a stage, and the number of the step within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    pub(crate) stage: usize,
-    pub(crate) number: usize,
+    /// Stage of the operation.
+    pub stage: usize,
+    /// Number of the step within the stage.
+    pub number: usize,
 }
 
 impl Step {
@@ -22,7 +24,7 @@ impl Step {
 
     /// The next step: of the same stage if `more`, else of the next one.
     #[must_use]
-    pub(crate) const fn next(self, more: bool) -> Self {
+    pub const fn next(self, more: bool) -> Self {
         match more {
             true => Self {
                 number: self.number + 1,
@@ -37,7 +39,7 @@ impl Step {
 
     /// This number of the same stage, or the next stage.
     #[must_use]
-    pub(crate) const fn resume_at(self, number: Option<usize>) -> Self {
+    pub const fn resume_at(self, number: Option<usize>) -> Self {
         match number {
             Some(number) => Self { number, ..self },
             None => self.next(false),
@@ -46,7 +48,7 @@ impl Step {
 }
 
 /// Does all steps of an operation, on a core where nothing is delayed by it.
-pub(crate) fn run_to_completion(mut work: impl FnMut(Step) -> Option<Step>) {
+pub fn run_to_completion(mut work: impl FnMut(Step) -> Option<Step>) {
     let mut next = Some(Step::FIRST);
     while let Some(part) = next {
         next = work(part);

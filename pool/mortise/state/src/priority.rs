@@ -3,15 +3,15 @@
 use hw_irqchip_gicv3::cpu_interface;
 
 /// Priority of Mortise's own interrupts: below the doorbell's, above those of guests.
-pub(crate) const OWN_PRIORITY: u8 = 0x40;
+pub const OWN_PRIORITY: u8 = 0x40;
 
 /// Priority of the virtual timer's interrupt on a shared core, where it always belongs to the
 /// current vCPU.
-pub(crate) const TIMER_PRIORITY: u8 = 0x80;
+pub const TIMER_PRIORITY: u8 = 0x80;
 
 /// Priority of the SPIs of a VM with this priority (0 to 63). The priorities that a guest sets
 /// order its interrupts in the list registers.
-pub(crate) const fn device_priority(urgency: u8) -> u8 {
+pub const fn device_priority(urgency: u8) -> u8 {
     LEAST_URGENT - (urgency & LEVELS)
 }
 

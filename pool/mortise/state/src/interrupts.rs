@@ -1,6 +1,6 @@
 //! Interrupt controller of a VM, and owners of SPIs.
 
-use super::{board::Board, description::VmError, options};
+use crate::{board::Board, description::VmError, options};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core_manifest::{InterruptMode, limits};
 use core_sync::TicketLock;
@@ -9,19 +9,19 @@ use mortise_gicd::{Cpu, OwnedInterrupts};
 use mortise_vgic::VirtualGic;
 
 /// Rows of 32 SPIs that a VM can own: INTID 32 to 287.
-pub(crate) const SPI_ROWS: usize = 8;
+pub const SPI_ROWS: usize = 8;
 
 /// Owners of the SPIs that are taken to EL2.
-pub(crate) struct SpiOwners([AtomicU8; 32 * SPI_ROWS]);
+pub struct SpiOwners([AtomicU8; 32 * SPI_ROWS]);
 
 impl SpiOwners {
     /// No SPI has an owner.
-    pub(crate) const fn new() -> Self {
+    pub const fn none() -> Self {
         Self([const { AtomicU8::new(NO_OWNER) }; 32 * SPI_ROWS])
     }
 
     /// Assigns an SPI to the VM with this index.
-    pub(crate) fn assign(&self, intid: u32, index: usize) {
+    pub fn assign(&self, intid: u32, index: usize) {
         if let Some(owner) = self.0.get(index_of(intid)) {
             owner.store(index as u8, Ordering::Relaxed);
         }
@@ -29,7 +29,7 @@ impl SpiOwners {
 
     /// Index of the VM that owns an SPI; without an owner, an index that no VM has.
     #[inline]
-    pub(crate) fn owner(&self, intid: u32) -> usize {
+    pub fn owner(&self, intid: u32) -> usize {
         let owner = self.0.get(index_of(intid));
         usize::from(owner.map_or(NO_OWNER, |owner| owner.load(Ordering::Relaxed)))
     }
@@ -48,7 +48,7 @@ const fn index_of(intid: u32) -> usize {
     clippy::large_enum_variant,
     reason = "each stands in a static slot that is as large as the larger one"
 )]
-pub(crate) enum Interrupts {
+pub enum Interrupts {
     /// Direct interrupts; accesses to the distributor are mediated.
     Direct(OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>),
     /// A virtual GIC.
@@ -58,7 +58,7 @@ pub(crate) enum Interrupts {
 impl Interrupts {
     /// The virtual GIC of a VM with interrupts that are taken to EL2.
     #[inline(always)]
-    pub(crate) fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
+    pub fn shared(&self) -> Option<&TicketLock<VirtualGic<{ limits::VCPUS }, SPI_ROWS>>> {
         match self {
             Self::Shared(gic) if options::virtual_devices() => Some(gic),
             _ => None,
@@ -68,14 +68,20 @@ impl Interrupts {
     /// The ownership by which accesses to the distributor are mediated, of a VM with direct
     /// interrupts.
     #[inline(always)]
-    pub(crate) fn direct(&self) -> Option<&OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>> {
+    pub fn direct(&self) -> Option<&OwnedInterrupts<{ limits::VCPUS }, SPI_ROWS>> {
         match self {
             Self::Direct(gic) => Some(gic),
             Self::Shared(_) => None,
         }
     }
 
-    pub(crate) fn new(board: &Board, vm: &core_manifest::Vm) -> Result<Self, VmError> {
+    /// Interrupt controller of a VM of the manifest, with its timers, its serial port and its
+    /// devices.
+    ///
+    /// # Errors
+    ///
+    /// If the interrupts cannot be mediated or virtual, or the image has no virtual devices.
+    pub fn new(board: &Board, vm: &core_manifest::Vm) -> Result<Self, VmError> {
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
         match vm.interrupt_mode {
             InterruptMode::Direct => {
@@ -121,7 +127,7 @@ impl Interrupts {
 }
 
 /// Timers of a VM: the virtual one, and in an image without shared cores also EL1's physical one.
-pub(crate) fn timers(board: &Board) -> impl Iterator<Item = u32> {
+pub fn timers(board: &Board) -> impl Iterator<Item = u32> {
     let physical = (!options::has_shared_cores()).then_some(board.physical_timer);
     [board.virtual_timer].into_iter().chain(physical)
 }

@@ -11,20 +11,20 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// State of a VM's suspensions.
-pub(crate) struct Suspension {
+pub struct Suspension {
     /// Whether the VM has virtual time.
-    pub(crate) virtual_time: AtomicBool,
+    pub virtual_time: AtomicBool,
     /// vCPUs that stopped in this suspension, one bit each.
     stopped: AtomicU32,
     /// Time of the last vCPU's stop, in ticks of the counter.
     since: AtomicU64,
     /// Total ticks of all suspensions, by which the virtual counter is behind.
-    pub(crate) lost: AtomicU64,
+    pub lost: AtomicU64,
 }
 
 impl Suspension {
     /// State of a VM that was never suspended.
-    pub(crate) const fn new() -> Self {
+    pub const fn none() -> Self {
         Self {
             virtual_time: AtomicBool::new(false),
             stopped: AtomicU32::new(0),
@@ -34,13 +34,13 @@ impl Suspension {
     }
 
     /// Begins a suspension.
-    pub(crate) fn begin(&self) {
+    pub fn begin(&self) {
         self.since.store(0, Ordering::Relaxed);
         self.stopped.store(0, Ordering::Release);
     }
 
     /// Records that a vCPU has stopped by `now`; only its first stop counts.
-    pub(crate) fn record_stop(&self, vcpu: usize, now: u64) {
+    pub fn record_stop(&self, vcpu: usize, now: u64) {
         let stopped = self.stopped.load(Ordering::Acquire);
         if stopped >> vcpu & 1 == 0 {
             self.since.fetch_max(now, Ordering::Relaxed);
@@ -49,7 +49,7 @@ impl Suspension {
     }
 
     /// Ends a suspension.
-    pub(crate) fn end(&self, vcpus: usize, now: u64) {
+    pub fn end(&self, vcpus: usize, now: u64) {
         let all = (1 << vcpus) - 1;
         if self.virtual_time.load(Ordering::Relaxed)
             && self.stopped.load(Ordering::Acquire) & all == all
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     fn virtual_time() -> Suspension {
-        let suspension = Suspension::new();
+        let suspension = Suspension::none();
         suspension.virtual_time.store(true, Ordering::Relaxed);
         suspension
     }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn real_time_continues() {
-        let suspension = Suspension::new();
+        let suspension = Suspension::none();
         suspension.begin();
         suspension.record_stop(0, 20);
         suspension.end(1, 100);

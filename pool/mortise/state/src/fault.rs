@@ -6,24 +6,25 @@ use mortise_psci::VcpuSet;
 
 /// Cause of a fault.
 #[derive(Clone, Copy)]
-pub(crate) struct Fault {
-    pub(crate) reason: Reason,
+pub struct Fault {
+    /// Kind of the fault.
+    pub reason: Reason,
     /// Whether a data access was a store.
-    pub(crate) write: Option<bool>,
+    pub write: Option<bool>,
     /// Faulting IPA.
-    pub(crate) at: Option<u64>,
+    pub at: Option<u64>,
 }
 
 impl Fault {
     /// An SError.
-    pub(crate) const SYSTEM_ERROR: Self = Self {
+    pub const SYSTEM_ERROR: Self = Self {
         reason: Reason::SystemError,
         write: None,
         at: None,
     };
 
     /// Arguments of the text that describes the fault.
-    pub(crate) fn arguments(&self) -> [Argument; 3] {
+    pub fn arguments(&self) -> [Argument; 3] {
         let what = match (self.reason, self.at) {
             (Reason::InstructionAbort, None) => &"instruction abort",
             (Reason::InstructionAbort, Some(_)) => &"instruction abort at ",
@@ -42,19 +43,24 @@ impl Fault {
 }
 
 /// Fault that is not reported completely.
-pub(crate) struct FaultReport {
-    pub(crate) vcpu: usize,
-    pub(crate) fault: Fault,
-    pub(crate) registers: FaultRegisters,
+pub struct FaultReport {
+    /// vCPU that faulted.
+    pub vcpu: usize,
+    /// Its fault.
+    pub fault: Fault,
+    /// Registers that describe the fault.
+    pub registers: FaultRegisters,
     /// vCPUs to kick, as the run ends.
-    pub(crate) kicks: VcpuSet,
-    /// Next part of the report, and the position in its text.
-    pub(crate) part: usize,
-    pub(crate) cursor: Cursor,
-    /// Word for the status page that is being assembled, and its bytes so far.
-    pub(crate) word: [u8; 8],
-    pub(crate) bytes: usize,
+    pub kicks: VcpuSet,
+    /// Next part of the report.
+    pub part: usize,
+    /// Position in its text.
+    pub cursor: Cursor,
+    /// Word for the status page that is being assembled.
+    pub word: [u8; 8],
+    /// Its bytes so far.
+    pub bytes: usize,
 }
 
 /// First part: the end of the run is decided.
-pub(crate) const DECIDE: usize = 0;
+pub const DECIDE: usize = 0;

@@ -4,7 +4,7 @@ use core::ops::Range;
 use hw_arch::layout;
 
 /// Bytes of a page.
-pub(crate) const PAGE: usize = 0x1000;
+pub const PAGE: usize = 0x1000;
 
 /// The manifest behind the image: all its pages, or one page if there is no manifest.
 pub fn manifest() -> &'static [u8] {
@@ -19,6 +19,7 @@ pub fn manifest() -> &'static [u8] {
 }
 
 /// End of the loaded memory: the image and the manifest behind it.
+#[inline]
 #[must_use]
 pub fn loaded_end() -> usize {
     manifest().as_ptr_range().end as usize
@@ -58,23 +59,31 @@ pub struct PerCore {
 
 impl PerCore {
     /// The whole array.
-    pub(crate) const fn all(&self) -> Range<usize> {
+    pub const fn all(&self) -> Range<usize> {
         self.start..self.start + self.stride * self.count
     }
 
     /// Fills the guard page of the first core's stack with the mark. Until that core has its own
     /// map, which leaves the page out, a stack overflow would corrupt Mortise's variables.
-    pub(crate) fn mark(&self) {
+    ///
+    /// # Safety
+    ///
+    /// These are the stacks of the cores, and the first core has not activated its own map.
+    pub unsafe fn mark(&self) {
         for word in self.marks() {
-            // SAFETY: the page is the guard page of `MORTISE_STACKS`, which nothing else writes.
+            // SAFETY: the page is the guard page of the stacks, which is mapped still and which
+            // nothing else writes.
             unsafe { word.write_volatile(MARK) };
         }
     }
 
     /// Whether the guard page still holds the mark.
-    pub(crate) fn is_marked(&self) -> bool {
-        // SAFETY: the page is the guard page of `MORTISE_STACKS`, mapped until this core has its
-        // own map.
+    ///
+    /// # Safety
+    ///
+    /// As for [`mark`](Self::mark).
+    pub unsafe fn is_marked(&self) -> bool {
+        // SAFETY: the page is the guard page of the stacks, which is mapped still.
         self.marks()
             .all(|word| unsafe { word.read_volatile() } == MARK)
     }
