@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tenonos import catalogue
+from tenonos.analysis import costs, least
 from tenonos.errors import InputError
 from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.pool import library
@@ -21,6 +22,7 @@ from tenonos.system.board import PCIE, Device
 from tenonos.system.model import Native as SystemNative
 from tenonos.system.model import System, Vm
 
+PERIOD = "TENON_PERIODIC_PERIOD_NS"
 PAGE_TABLES = 80
 """Default number of frames for translation tables in Mortise: pool/mortise/partition."""
 
@@ -161,10 +163,25 @@ def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
     for vm in system.guests:
         if vm.kind == "tenon":
             config = choices.evaluate(vm.name, demands)
+            _periodic(system, vm, config)
             made.append(_image(choices, vm.name, config, system.at(vm, "app")))
     for demand in demands:
         _effective(choices.tree, demand, [image.config for image in made])
     return made
+
+
+def _periodic(system: System, vm: Vm, config: Config) -> None:
+    """Refuse a configured period below the least that can be; 0 is none."""
+    configured = int(config.values.get(PERIOD) or 0)
+    bound = least.period(system.board, costs.alone())
+    if 0 < configured < bound:
+        reasons = least.reasons(system.board, costs.alone())
+        raise InputError(
+            f'period {configured}ns of VM "{vm.name}" is below the least on {system.board.name}: '
+            f"{reasons}",
+            where=system.at(vm, "config"),
+            mend=f"write CONFIG_{PERIOD}={bound} or more",
+        )
 
 
 def app_folder(system: System, vm: Vm) -> Path:

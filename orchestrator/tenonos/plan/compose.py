@@ -22,7 +22,7 @@ from tenonos.plan.configuration import Solved
 from tenonos.plan.defaults import complete
 from tenonos.plan.demands import images
 from tenonos.plan.english.text import UNREADABLE
-from tenonos.plan.feasibility import Feasibility, cores_of
+from tenonos.plan.feasibility import Feasibility, cores_of, unclear_unit
 from tenonos.plan.missing import missing
 from tenonos.plan.models import Clash, Composition, Image, Item, Missing, Plan, is_bare
 from tenonos.plan.planner import Planner, planner, verified
@@ -69,7 +69,10 @@ class Composer:
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The stages in order."""
-        plan = self._placed(self._read(objective))
+        plan = self._read(objective)
+        if unclear := unclear_unit(plan.items):
+            return self._refused(plan, *unclear)
+        plan = self._placed(plan)
         if plan.missing:
             return self._refused(plan, missing=plan.missing)
         if conflict := Feasibility(self.pool, self.board).conflict(plan):

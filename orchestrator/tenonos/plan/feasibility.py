@@ -23,6 +23,8 @@ from tenonos.plan.allocate import (
 from tenonos.plan.amend import named, reduced
 from tenonos.plan.defaults import complete
 from tenonos.plan.demands import Demands, images
+from tenonos.plan.english.quantities import doubt
+from tenonos.plan.english.text import tokens
 from tenonos.plan.models import Guest, Item, Plan
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Problem, minimal, satisfiable
@@ -30,6 +32,17 @@ from tenonos.system.board import Board
 
 Conflict = tuple[str, list[Item]]
 """A reason, and the minimal set of demands that have it."""
+
+
+_MEASURED = ("period", "deadline", "jitter", "wcet", "tick", "ram", "image")
+
+
+def unclear_unit(items: Sequence[Item]) -> Conflict | None:
+    """The first demand with a unit whose case leaves its value open, and the remedy."""
+    for item in items:
+        if item.kind in _MEASURED and item.source and (reason := doubt(tokens(item.source))):
+            return reason, [item]
+    return None
 
 
 class Feasibility:
@@ -76,6 +89,7 @@ class Feasibility:
             channels.check(self.pool, guests, items)
             whole = self.with_memory(guests, items)
             shares = allocate(guests, whole, self.board)
+            schedule.check_least(guests, whole, shares, self.board)
             schedule.check(guests, whole, shares, self.board)
         except (Infeasible, channels.Unlinked) as error:
             return str(error)

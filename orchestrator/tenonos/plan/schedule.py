@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenonos.analysis import costs
+from tenonos.analysis import costs, least
 from tenonos.analysis.response import Task, latency, response, utilisation
 from tenonos.plan.allocate import Infeasible, Share
 from tenonos.plan.defaults import usable
 from tenonos.plan.models import Analysis, Guest, Item, Kind, Resource, Verdict
 from tenonos.system.board import Board
-from tenonos.system.units import duration_text
+from tenonos.system.units import LONGEST, duration_text
 
 NO_BUDGET = "no budget stated"
 SEVERAL_CORES = "the kernel's costs are those of one core, and it has several"
+_TIMES: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
 UNMEASURED = ("fp.context", "trace", "time.tick", "sched.timeslice", "sched.cooperative")
 """Capabilities that make the kernel's paths longer than the recorded ones."""
 
@@ -33,6 +34,30 @@ def check(
             others = [other for other in tasks if other is not task]
             _in_time(task, others)
             _in_rhythm(task, others, items)
+
+
+def check_least(
+    guests: Sequence[Guest], items: Sequence[Item], shares: Mapping[str, Share], board: Board
+) -> None:
+    """Refuse periods and bounds below the least that the board can do."""
+    cores = _Cores(guests, items, shares, board)
+    for name in cores.tenons:
+        kernel = cores.kernel(name)
+        for kinds, bound, what in (
+            (("period",), least.period(board, kernel), "released every"),
+            (("deadline", "jitter"), least.deadline(board, kernel), "begun within"),
+        ):
+            asked = _least(name, items, *kinds)
+            if asked and asked < bound:
+                raise Infeasible(
+                    f"{name} would be {what} {duration_text(asked)}, and the least on "
+                    f"{board.name} is {duration_text(bound)}: {least.reasons(board, kernel)}"
+                )
+        if (_most(name, items, *_TIMES) or 0) > LONGEST:
+            raise Infeasible(
+                f"{name} would have a time of more than {duration_text(LONGEST)}, and the "
+                "kernel counts nanoseconds in 63 bits"
+            )
 
 
 def analyse(

@@ -14,6 +14,7 @@ from tenonos.system import (
     foreign,
     gicv2,
     native_tasks,
+    periods,
     regulation,
     shares,
     vlibs,
@@ -304,5 +305,6 @@ _RULES: tuple[Callable[[System], None], ...] = (
     detach.check,
     vlibs.check,
     shares.check,
+    periods.check,
     regulation.check,
 )

@@ -186,11 +186,13 @@ class Marker:
         symbol, start = self._symbol(first)
         if dimension in ("rate", "time") and is_tick(self.words, first, last):
             return Mark("tick", first, last, value)
-        if dimension == "rate":
-            start = start if symbol == "period" else first
-            return None if signed(self.words, first) else Mark("period", start, last, value)
         if dimension == "count":
             return self._count(value, first, last)
+        if signed(self.words, first):
+            return None
+        if dimension == "rate":
+            start = start if symbol == "period" else first
+            return Mark("period", start, last, value)
         at_most = bool(
             g.AT_MOST.search(self.text[: self.words[first].start])
             or g.NO_MORE.match(self.text, self.words[last - 1].end)

@@ -2,14 +2,18 @@
 
 Exact arithmetic throughout: a rate becomes a period in whole nanoseconds, a size
 becomes whole bytes. Sizes are binary (64 MB is 64 MiB), as memory is sold and mapped.
+
+The case of a unit is read where it changes the value: mHz and MHz, ms and Ms. A unit whose case
+leaves the value open (`mhz`, `MS`, `Mb`) gets its likely value, and `doubt` refuses the demand.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeVar
 
 from tenonos.plan.english.text import Token, number_at
 
@@ -21,8 +25,17 @@ _TIME = {
     1_000_000: "ms msec msecs millisecond milliseconds millis",
     1_000_000_000: "s sec secs second seconds",
     60_000_000_000: "min minute minutes",
+    3_600_000_000_000: "h hr hrs hour hours",
+    86_400_000_000_000: "day days",
 }
-_RATE = {1: "hz hertz", 1_000: "khz kilohertz", 1_000_000: "mhz megahertz"}
+_RATE = {
+    Fraction(1, 1_000_000): "µhz μhz uhz microhertz",
+    Fraction(1, 1_000): "millihertz",
+    Fraction(1): "hz hertz",
+    Fraction(1_000): "khz kilohertz",
+    Fraction(1_000_000): "mhz megahertz",
+    Fraction(1_000_000_000): "ghz gigahertz",
+}
 _SIZE = {
     1: "b byte bytes",
     1 << 10: "k kb kib kbyte kbytes kilobyte kilobytes kibibyte kibibytes",
@@ -32,11 +45,15 @@ _SIZE = {
 }
 
 
-def _table(rows: dict[int, str]) -> dict[str, int]:
+Scale = TypeVar("Scale", int, Fraction)
+
+
+def _table(rows: dict[Scale, str]) -> dict[str, Scale]:
     return {name: scale for scale, names in rows.items() for name in names.split()}
 
 
 TIME, RATE, SIZE = _table(_TIME), _table(_RATE), _table(_SIZE)
+_MEGA_PER_MILLI = 10**9
 CORES = frozenset(
     ["core", "cores", "cpu", "cpus", "vcpu", "vcpus", "pcpu", "pcpus", "processor", "processors"]
 )
@@ -47,6 +64,41 @@ _REPEATED = frozenset(
 )
 """Nouns for events per unit of time."""
 _EACH = frozenset(("per", "a", "an", "each", "every", "/"))
+
+
+def _time(words: Sequence[Token], at: int) -> int | None:
+    """Nanoseconds of the unit of time at a token; `Ms` is 10⁹ times `ms`."""
+    scale = TIME.get(_word(words, at))
+    if scale is None or words[at].word not in ("ms", "msec", "msecs"):
+        return scale
+    text = words[at].text
+    return scale * _MEGA_PER_MILLI if text[0] == "M" and not text.isupper() else scale
+
+
+def _rate(words: Sequence[Token], at: int) -> Fraction | None:
+    """Hertz of the unit of a rate at a token; `MHz` is 10⁹ times `mHz`."""
+    scale = RATE.get(_word(words, at))
+    if scale is None or words[at].word != "mhz":
+        return scale
+    text = words[at].text
+    return scale / _MEGA_PER_MILLI if text[0] == "m" and not text.islower() else scale
+
+
+_DOUBTS = (
+    (re.compile(r"mhz"), "mHz (one thousandth) or MHz (one million)"),
+    (re.compile(r"MS(?:ECS?)?"), "ms (one thousandth) or Ms (one million)"),
+    (re.compile(r"[KMGT]i?b"), "B for bytes; b is for bits"),
+    (re.compile(r"mB"), "MB for 2^20 bytes; mB is a thousandth of one"),
+)
+
+
+def doubt(words: Sequence[Token]) -> str | None:
+    """The error of the first unit whose case leaves its value open, in the words of a demand."""
+    for unit in words:
+        found = next((mend for form, mend in _DOUBTS if form.fullmatch(unit.text)), None)
+        if found:
+            return f"the unit {unit.text} may mean two values: write {found}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +159,7 @@ def _every(words: Sequence[Token], at: int) -> Quantity | None:
     elif index < len(words) and (number := number_at(words, index)):
         factor, index = Fraction(str(number[0])), number[1]
     index = _skip_hyphen(words, index)
-    scale = TIME.get(_word(words, index))
+    scale = _time(words, index)
     if scale is None or words[at].word == "per":
         return None
     return _whole("rate", factor * scale, at, index + 1)
@@ -136,10 +188,10 @@ def _number(words: Sequence[Token], at: int) -> Quantity | None:
     unit = _word(words, index)
     if unit == "k" and _word(words, index + 1) == "hz":
         return _period(value * 1_000, at, index + 2)
-    if unit in RATE:
-        return _period(value * RATE[unit], at, index + 1)
-    if unit in TIME and not (unit in ("s", "min") and index != after):
-        return _whole("time", value * TIME[unit], at, index + 1)
+    if hertz := _rate(words, index):
+        return _period(value * hertz, at, index + 1)
+    if (scale := _time(words, index)) and not (unit in ("s", "min", "h") and index != after):
+        return _whole("time", value * scale, at, index + 1)
     if unit in SIZE and _is_size(words, index):
         return _whole("size", value * SIZE[unit], at, index + 1)
     if value.denominator == 1 and value > 0:
@@ -171,9 +223,9 @@ def _times(
     index += 1
     if index < len(words) and (span := number_at(words, index)):
         unit = _skip_hyphen(words, span[1])
-        if (scale := TIME.get(_word(words, unit))) and value:
+        if (scale := _time(words, unit)) and value:
             return _whole("rate", Fraction(str(span[0])) * scale / value, first, unit + 1)
-    scale = TIME.get(_word(words, index))
+    scale = _time(words, index)
     if scale is None or not value:
         return None
     return _whole("rate", Fraction(scale) / value, first, index + 1)
@@ -184,7 +236,8 @@ def _period(hertz: Fraction, first: int, last: int) -> Quantity | None:
 
 
 def _whole(dimension: Dimension, value: Fraction, first: int, last: int) -> Quantity | None:
-    return Quantity(dimension, round(value), first, last) if round(value) > 0 else None
+    """A quantity in whole units, of which less than one counts as one."""
+    return Quantity(dimension, max(round(value), 1), first, last) if value > 0 else None
 
 
 def _skip_hyphen(words: Sequence[Token], at: int) -> int:
