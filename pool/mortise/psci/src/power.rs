@@ -94,6 +94,8 @@ pub struct Power {
     states: [Vcpu; MAX_VCPUS],
     vcpus: usize,
     end: Option<RunEnd>,
+    /// Whether the run has begun and the leader has not [executed](Self::mark_begun) yet.
+    beginning: bool,
     /// Whether the leader has carried out the end and no other run follows.
     over: bool,
     /// Remaining restarts after faults.
@@ -109,6 +111,7 @@ impl Power {
             states: [Vcpu::Off; MAX_VCPUS],
             vcpus: if vcpus < MAX_VCPUS { vcpus } else { MAX_VCPUS },
             end: None,
+            beginning: false,
             over: false,
             restarts,
         }
@@ -133,8 +136,21 @@ impl Power {
     pub const fn begin_run(&mut self, start: Start) {
         self.states = [Vcpu::Off; MAX_VCPUS];
         self.states[LEADER] = Vcpu::Pending(start);
+        self.beginning = true;
         self.end = None;
         self.over = false;
+    }
+
+    /// Whether the start of this vCPU begins the run: the first one of the leader. A leader that the VM
+    /// turns off and on again does not begin it once more.
+    #[must_use]
+    pub const fn is_beginning(&self, vcpu: usize) -> bool {
+        vcpu == LEADER && self.beginning
+    }
+
+    /// What is due when a run begins has been done.
+    pub const fn mark_begun(&mut self) {
+        self.beginning = false;
     }
 
     /// The leader has carried out this end. With `again` it prepares another run to

@@ -36,8 +36,9 @@ pub trait VmExtension: Sync {
     /// Calls `page` once with each page of registers that a core has to map in addition to its own.
     fn register_pages(&self, _core: &'static Core, _page: &mut dyn FnMut(PhysicalRange)) {}
 
-    /// The first vCPU of a VM is about to start, for the first time or again. Called with part 0,
-    /// 1, 2 and so on, perhaps beyond the last part; returns whether more parts follow.
+    /// A run of a VM begins: its first vCPU is about to execute for the first time in it. A vCPU that
+    /// the VM turns off and on again does not begin a run. Called with part 0, 1, 2 and so on,
+    /// perhaps beyond the last part; returns whether more parts follow.
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool;
 
     /// The run of a VM is over: no vCPU executes before the next start. Called with part 0, 1, 2
@@ -309,7 +310,7 @@ pub trait Iommu: Sync {
         frames: &'static dyn Frames,
     ) -> Result<(), &'static str>;
 
-    /// The owner's first vCPU is about to start: its devices reach its memory.
+    /// A run of the owner begins: its devices reach its memory.
     fn attach_devices(&self, machine: &'static Machine, owner: &'static Vm);
 
     /// The owner's run is over: its devices are stopped and reach no memory. Called with part 0, 1,

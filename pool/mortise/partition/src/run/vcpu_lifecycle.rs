@@ -113,23 +113,28 @@ impl VcpuLifecycle for Core {
                 }
                 hw_arch::barrier::isb();
                 self.record_run(Some((vm, vcpu)));
+                // What follows is done once per run, not whenever the VM turns its first vCPU on.
+                if !vm.power.lock().is_beginning(vcpu) {
+                    return None;
+                }
                 false
             }
-            3 => vcpu == LEADER && self.machine.vm_starts(vm, step.number),
+            3 => self.machine.vm_starts(vm, step.number),
             4 => {
-                if vcpu == LEADER {
-                    vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
-                }
+                vm.note_running(self.machine.now().saturating_sub(self.machine.started()));
                 false
             }
             5 => {
                 let pending = self.preemption_pending();
-                if vcpu == LEADER && !pending {
+                if !pending {
                     self.machine.report(vm.name(), " running", &[]);
                 }
                 pending
             }
-            _ => return None,
+            _ => {
+                vm.power.lock().mark_begun();
+                return None;
+            }
         };
         Some(step.next(more))
     }

@@ -254,6 +254,24 @@ fn of_two_faults_at_once_one_counts() {
 }
 
 #[test]
+fn a_leader_that_is_turned_off_and_on_does_not_begin_the_run_again() {
+    let mut power = Power::new(2, 0);
+    power.begin_run(ENTRY);
+    assert!(power.is_beginning(LEADER) && !power.is_beginning(1));
+    assert_eq!(power.next_action(LEADER), NextAction::Start(ENTRY));
+    assert!(power.is_beginning(LEADER), "until all of it is done");
+    power.mark_begun();
+    assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
+    assert_eq!(power.next_action(1), NextAction::Start(ENTRY));
+    assert_eq!(power.mark_stopped(LEADER), VcpuSet(0));
+    assert_eq!(power.request_on(LEADER, ENTRY), Ok(VcpuSet(1)));
+    assert_eq!(power.next_action(LEADER), NextAction::Start(ENTRY));
+    assert!(!power.is_beginning(LEADER));
+    power.begin_run(ENTRY);
+    assert!(power.is_beginning(LEADER), "the next run");
+}
+
+#[test]
 fn start_requests_end_with_the_run() {
     let mut power = Power::new(2, 0);
     power.begin_run(ENTRY);

@@ -1,0 +1,63 @@
+"""Hot-plug of each CPU of Debian's Linux: nothing that begins with a VM begins again."""
+
+import pytest
+import test_hyplet
+from conftest import SUPPORT, assert_well, cases
+from descriptions import described, linux, section, table
+
+pytestmark = pytest.mark.long(40, "pool/mortise/psci", "pool/mortise/partition", "linux/module")
+
+ROUNDS = 6
+"""How often each CPU goes off and on; a thousand times in the long form."""
+
+MIB = 1 << 20
+
+
+def the_system(mode):
+    """Linux with disks, channels, a lent CPU and a VM that it manages."""
+    reserved = section("vm.detach", cpus=[2])
+    manages = section("vm.manages", vms=["echo"])
+    return described(
+        "hotplug",
+        table("vm", name="echo", kind="tenon", app="echo", cpus=[3], memory="4M"),
+        linux(
+            "\n" + reserved + "\n" + manages,
+            cpus=[0, 1, 2],
+            files="root",
+            modules=["virtio_mmio", "virtio_blk"],
+        ),
+        table("channel", name="requests", **{"from": "linux"}, to="echo", slots=16, size=64),
+        table("channel", name="replies", **{"from": "echo"}, to="linux", slots=16, size=64),
+        table("disk", vm="linux", size="2M"),
+        table("disk", name="main", device="virtio0", file="main.img"),
+        table("disk", vm="linux", on="main", at="1M", size="1M"),
+        console="linux",
+        mode=mode,
+    )
+
+
+@pytest.fixture(scope="module")
+def plugged(tenon, tmp_path_factory, times):
+    folder = tmp_path_factory.mktemp("hotplug")
+    (folder / "system.toml").write_text(the_system("dynamic"))
+    (folder / "main.img").write_bytes(bytes(4 * MIB))
+    (folder / "root/bin").mkdir(parents=True)
+    test_hyplet.program(folder / "root/bin/plugged")
+    rounds = times(ROUNDS)
+    script = (SUPPORT / "linux/hotplug.sh").read_text().replace("ROUNDS", str(rounds))
+    last = f"PLUG over after {rounds} rounds"
+    options = cases(folder, script, last, patience=20 * times(20))
+    return tenon("run", folder, "--headless", "--deterministic", *options, limit=800)
+
+
+@pytest.mark.timeout(900)
+def test_every_extension_works_while_and_after_each_cpu_was_off(plugged):
+    said = [line for line in plugged.said("linux") if "WRONG" in line]
+    assert not said, "\n".join(said)
+    assert_well(plugged)
+
+
+@pytest.mark.timeout(900)
+def test_the_vm_begins_once(plugged):
+    begun = [line for line in plugged.said("mortise") if line == "linux running"]
+    assert len(begun) == 1
