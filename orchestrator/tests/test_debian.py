@@ -48,6 +48,18 @@ def test_deb822_sources_are_read_and_rewritten_for_arm64():
     assert "Signed-By: /usr/share/keyrings" in own.stanza()
 
 
+def test_backports_come_from_where_the_release_comes_from():
+    (newer,) = apt.backports(apt.parse_deb822(DEB822), "bookworm")
+    assert (newer.uris, newer.suites) == ("http://mirror.example/debian", ("bookworm-backports",))
+    assert newer.signed_by == "/usr/share/keyrings/debian-archive-keyring.gpg"
+    text = """
+    deb http://mirror.example/debian stable main
+    deb http://mirror.example/debian-security stable-security main
+    """
+    (newer,) = apt.backports(apt.parse_one_line(text), "trixie")
+    assert (newer.uris, newer.suites) == ("http://mirror.example/debian", ("trixie-backports",))
+
+
 def test_one_line_sources_keep_their_key():
     text = """
     deb [arch=amd64 signed-by=/k.gpg] http://mirror.example/debian trixie main non-free # ours
@@ -137,7 +149,7 @@ def test_a_package_that_debian_replaced_says_what_to_do(cache, monkeypatch):
         def download(self, package, version, folder):
             raise WorkError(f"apt-get -q: Version '{version}' for '{package}' was not found")
 
-    monkeypatch.setattr(debian, "_apt", lambda architecture: Apt())
+    monkeypatch.setattr(debian, "_apt", lambda architecture, newer: Apt())
     with pytest.raises(WorkError, match=r"not found.*clean --all"):
         debian.package("linux-headers-6.1", "6.1.99-1")
 

@@ -85,7 +85,7 @@ def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
         "ARCH": "arm64",
         "CROSS_COMPILE": CROSS,
         "DEB_HOST_GNU_TYPE": CROSS.rstrip("-"),
-        "DEB_BUILD_ARCH": _machine(),
+        "DEB_BUILD_ARCH": machine(),
         "DEB_HOST_ARCH": "arm64",
         "M": str(work / "module"),
     }
@@ -108,7 +108,7 @@ def _headers(release: str, version: str) -> Path:
             part = root.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             shared = debian.package(common, version)
-            programs = debian.package(kbuild, architecture=_machine())
+            programs = debian.package(kbuild, architecture=machine())
             for package in (own, shared, programs):
                 _run(["dpkg-deb", "-x", str(package), str(part)])
             part.rename(root)
@@ -127,7 +127,8 @@ def _others(headers: Path) -> tuple[str, str]:
     return common[0], kbuild[0]
 
 
-def _machine() -> str:
+def machine() -> str:
+    """The name that Debian has for this machine's architecture."""
     machine = platform.machine()
     if machine not in _DEBIAN:
         raise WorkError(f"Debian's kernel headers are not for building on {machine}")

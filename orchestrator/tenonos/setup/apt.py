@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tenonos import paths
@@ -96,6 +96,16 @@ def own_archive(sources: Iterable[Source], codename: str) -> list[Source]:
     return _kept(sources, {codename + kind for kind in kinds})
 
 
+def backports(sources: Iterable[Source], codename: str) -> list[Source]:
+    """The suite of newer packages for a release, on the mirrors that have the release itself."""
+    names = (codename, *ALIASES)
+    return [
+        replace(source, suites=(f"{codename}-backports",))
+        for source in own_archive(sources, codename)
+        if any(suite in names for suite in source.suites)
+    ]
+
+
 def _is_debian(source: Source) -> bool:
     if source.signed_by:
         return "debian-archive" in source.signed_by
@@ -137,10 +147,18 @@ def system_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
 class PrivateApt:
     """An apt with lists, cache and configuration below one folder."""
 
-    def __init__(self, root: Path | None = None, architecture: str = ARCHITECTURE) -> None:
-        name = "apt" if architecture == ARCHITECTURE else f"apt-{architecture}"
-        self.root = root or paths.DOT / name
+    def __init__(
+        self,
+        root: Path | None = None,
+        architecture: str = ARCHITECTURE,
+        suites: Callable[[Iterable[Source], str], list[Source]] = own_archive,
+    ) -> None:
+        parts = ["apt"]
+        parts += [architecture] if architecture != ARCHITECTURE else []
+        parts += ["backports"] if suites is backports else []
+        self.root = root or paths.DOT / "-".join(parts)
         self.architecture = architecture
+        self._suites = suites
 
     def _configuration(self) -> str:
         # The system's own configuration parts are left out, since their hooks expect
@@ -168,7 +186,7 @@ class PrivateApt:
         """Write the folder, its sources and its configuration."""
         release = os_release()
         codename = release.get("VERSION_CODENAME", "")
-        sources = own_archive(system_sources(), codename)
+        sources = self._suites(system_sources(), codename)
         if release.get("ID") != "debian" or not sources:
             raise WorkError(
                 "cannot tell which of this system's package sources is Debian's",

@@ -22,7 +22,7 @@ from tenonos import paths, ui
 from tenonos.errors import WorkError
 from tenonos.locks import exclusive
 from tenonos.settings import SETTINGS
-from tenonos.setup.apt import ARCHITECTURE, PrivateApt
+from tenonos.setup.apt import ARCHITECTURE, PrivateApt, backports, own_archive
 
 KERNEL = "linux-image-cloud-arm64"
 BUSYBOX = "busybox-static"
@@ -109,9 +109,10 @@ def plain_image(content: bytes) -> bytes:
 
 
 @cache
-def _apt(architecture: str = ARCHITECTURE) -> PrivateApt:
+def _apt(architecture: str = ARCHITECTURE, *, newer: bool = False) -> PrivateApt:
     """The private apt of an architecture; its lists are fetched once per run."""
-    apt = PrivateApt(architecture=architecture)
+    suites = backports if newer else own_archive
+    apt = PrivateApt(architecture=architecture, suites=suites)
     apt.update()
     return apt
 
@@ -168,12 +169,20 @@ def u_boot() -> Path:
     return _fetch("u-boot", lambda _: U_BOOT, wanted, lambda content: content)
 
 
-def package(name: str, version: str | None = None, architecture: str = ARCHITECTURE) -> Path:
-    """A whole package, in one version if it must match something fetched before.
+def package(
+    name: str,
+    version: str | None = None,
+    architecture: str = ARCHITECTURE,
+    *,
+    newer: bool = False,
+) -> Path:
+    """A whole package, in one version if it must match something fetched before; `newer`: of the
+    release's backports.
 
     WorkError if Debian has no package of that name.
     """
     key = f"package {name}" if architecture == ARCHITECTURE else f"package {name}:{architecture}"
+    key += "/backports" if newer else ""
     with exclusive(_folder()):
         found = fetched(key)
         if found and version in (None, found.version):
@@ -183,7 +192,7 @@ def package(name: str, version: str | None = None, architecture: str = ARCHITECT
                 f"Debian's {name} is not fetched yet", mend="run once without --offline"
             )
         with ui.step(f"Fetching Debian's {name}"):
-            apt = _apt(architecture)
+            apt = _apt(architecture, newer=newer)
             version = version or apt.show(name).get("Version")
             if version is None:
                 raise WorkError(f"Debian has no package {name} for {architecture}")
