@@ -1,0 +1,47 @@
+"""A newer QEMU beside the installed one counts the same instructions."""
+
+import subprocess
+import sys
+
+import newer_qemu
+import pytest
+from conftest import ROOT, assert_well
+
+from tenonos.analysis.recorded import RecordedRows, tools
+from tenonos.run import qemu
+
+
+@pytest.fixture
+def newer(monkeypatch):
+    """A newer QEMU in front of the path."""
+    newer_qemu.put_on_path(monkeypatch)
+    assert int(qemu.version().partition(".")[0]) >= newer_qemu.NEWER
+
+
+@pytest.mark.timeout(600)
+def test_the_loop_has_its_core_to_itself(tenon, newer):
+    done = tenon("run", "motor-linux", "--headless", "--deterministic", "--seconds", 1)
+    assert_well(done)
+    motor = done.vm("motor")
+    assert (motor["exits_in_window"], motor["el2_instructions_in_window"]) == (0, 0)
+    assert done.vm("linux")["el2_instructions_in_window"] > 0
+    assert done.task["latency_ns"]["min"] == done.task["latency_ns"]["max"] == 128
+
+
+@pytest.mark.timeout(600)
+def test_paths_take_the_recorded_instructions(tenon, newer):
+    rows = RecordedRows.load()
+    if rows.made["rust"] != tools()["rust"]:
+        pytest.skip(f"the recorded rows are of Rust {rows.made['rust']}")
+    done = tenon("bench", "irq", "--environment", "bare")
+    assert_well(done)
+    assert len(done.result) >= 5
+    assert not rows.differences(done.result), "with the other QEMU it takes as many"
+
+
+@pytest.mark.timeout(600)
+def test_the_counts_of_the_plugin_are_exact(newer):
+    slice_of_tests = ROOT / "tests" / "target" / "tools" / "test_counting.py"
+    line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", slice_of_tests]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
