@@ -21,11 +21,11 @@ from tenonos.run.plugin import QUIET, Visit
 from tenonos.run.symbols import MORTISE
 
 PHASES = {
-    "lines": ("core_log::write", "mortise_partition::machine::topology::Machine::report"),
+    "lines": ("core_log::write", "mortise_machine::topology::Machine::report"),
     "manifest": ("core_manifest::system::System::parse_within",),
     "machines": (
         "mortise_partition::boot::vms::new_vm",
-        "mortise_partition::machine::vm::Vm::route",
+        "mortise_machine::vm::Vm::route",
         "mortise_partition::boot::check",
         "mortise_partition::boot::assign_core",
     ),

@@ -1,6 +1,6 @@
 """Texts for the subjects of Mortise's events.
 
-Their subjects are numbers made by `pool/mortise/partition/src/machine/topology/trace.rs`: for a
+Their subjects are numbers made by `pool/mortise/machine/src/topology/trace.rs`: for a
 vCPU, the index of its VM + 1 in the second byte and its own number in the first.
 """
 

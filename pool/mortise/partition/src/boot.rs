@@ -11,7 +11,6 @@ pub(crate) mod vms;
 
 use crate::{
     console,
-    machine::{Core, Machine, registry, vm::reaches},
     run::{restart_sequence::CHUNK, vcpu_run::run},
 };
 use core::sync::atomic::Ordering;
@@ -21,6 +20,7 @@ use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
+use mortise_machine::{Core, Machine, registry, vm::reaches};
 use mortise_state::{
     fatal::boot_failed,
     options,

@@ -40,7 +40,6 @@ mod console;
 mod gic;
 mod image;
 mod irq;
-mod machine;
 mod run;
 mod trap;
 
@@ -48,7 +47,9 @@ pub use boot::{hypervisor_fault, panicked, primary, secondary, slots::add_slot};
 pub use console::ConsoleAccess;
 pub use gic::{RaiseInterrupt, VirtualInterface};
 pub use irq::{CoreInterrupts, IrqOutcome, posted::take_posted_irq};
-pub use machine::{
+pub use mortise_console::Argument;
+pub use mortise_hypercall::{PowerState, Start};
+pub use mortise_machine::{
     Core, DirectSgi, Machine, Vcpu, Vm,
     interface::{
         ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
@@ -58,8 +59,6 @@ pub use machine::{
     },
     registry::{Registry, Resources},
 };
-pub use mortise_console::Argument;
-pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_psci::Loan;
 pub use mortise_state::{
     board::{Board, Gic, RootComplex},

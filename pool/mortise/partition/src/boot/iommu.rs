@@ -1,7 +1,7 @@
 //! Initialisation of the IOMMU.
 
-use crate::machine::{Machine, registry};
 use hw_irqchip_gicv3::Trigger;
+use mortise_machine::{Machine, registry};
 use mortise_state::priority::OWN_PRIORITY;
 
 /// Initialises the IOMMU, if a VM owns PCI devices.

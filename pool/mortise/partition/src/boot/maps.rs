@@ -8,12 +8,12 @@
 //! through a window while its memory is withdrawn or restored. It has no guest memory except
 //! through a window while that is filled.
 
-use crate::machine::{Core, colouring, registry};
 use core::ops::Range;
 use core_manifest::Console;
 use core_memory::PhysicalRange;
 use core_paging::{Access, Error, GuestMap, KernelMap, Use};
 use hw_arch::{El2, layout};
+use mortise_machine::{Core, colouring, registry};
 use mortise_state::{
     board::{Board, GIC_FRAME},
     stacks::{PAGE, loaded_end},

@@ -1,6 +1,5 @@
 //! Construction of VM slots.
 
-use crate::machine::{Core, Machine, Vm, registry};
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use core_manifest::{
@@ -10,6 +9,7 @@ use core_manifest::{
 use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::{Access, SlotMap};
 use core_sync::TicketLock;
+use mortise_machine::{Core, Machine, Vm, registry};
 use mortise_psci::Power;
 use mortise_state::{
     backlog::Backlog,

@@ -1,12 +1,12 @@
 //! Construction of the manifest's VMs.
 
 use super::maps::guest_map;
-use crate::machine::{Machine, Vm, colouring};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use core_manifest::{FaultPolicy, limits};
 use core_ring::Area;
 use core_statistics::StatusWriter;
 use core_sync::TicketLock;
+use mortise_machine::{Machine, Vm, colouring};
 use mortise_psci::Power;
 use mortise_state::{
     description::{Description, VmError},

@@ -1,8 +1,8 @@
 //! Interrupts of the console, on its core.
 
 use super::{input::enable_receive, log_drain::drain_rings};
-use crate::machine::{Core, Machine, Vm};
 use core_manifest::Console as Kind;
+use mortise_machine::{Core, Machine, Vm};
 use mortise_state::periodic::PeriodicWork;
 
 /// Log rings are emptied a hundred times per second.

@@ -1,8 +1,8 @@
 //! Deferred work of a core: console output, input and periodic work.
 
 use super::{input::process_input, output, serial_irq::update_deferred_lines};
-use crate::machine::{Core, report::flush};
 use core_manifest::Name;
+use mortise_machine::{Core, report::flush};
 use mortise_state::deferred_work::REQUESTED;
 
 /// Console access of a core.

@@ -1,11 +1,11 @@
 //! Input of the serial line.
 
 use super::serial_irq::set_line;
-use crate::machine::{
+use mortise_console::Input;
+use mortise_machine::{
     Core, Machine, Vm,
     line::{InputState, Line},
 };
-use mortise_console::Input;
 use mortise_state::priority::OWN_PRIORITY;
 
 /// Takes the next byte out of the UART. Returns nothing if there is none, and the next one

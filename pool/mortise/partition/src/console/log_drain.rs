@@ -5,7 +5,7 @@
 //! have it emptied.
 
 use super::output::{self as console, end_line};
-use crate::machine::{
+use mortise_machine::{
     Machine, Vm,
     drain::{Drain, PIECE, SHARE},
     report::flush,

@@ -1,13 +1,13 @@
 //! Output of guests and of Mortise on the serial line.
 
-use crate::machine::{
+use core_log::{Level, Sink};
+use core_manifest::Name;
+use hw_serial::Serial;
+use mortise_machine::{
     Core, Machine, Vm,
     line::{Line, Wire},
     report::flush,
 };
-use core_log::{Level, Sink};
-use core_manifest::Name;
-use hw_serial::Serial;
 use mortise_state::options;
 
 /// Log of Mortise before guests run, and after the last one ended.

@@ -5,7 +5,7 @@ use super::{
     output::write,
     serial_irq::{defer_line_update, set_line},
 };
-use crate::machine::{Core, Vm};
+use mortise_machine::{Core, Vm};
 
 /// Carries out an access to a virtual PL011. Returns nothing if the guest must repeat it after
 /// pending interrupts are taken.

@@ -1,9 +1,7 @@
 //! Interrupt line of the virtual PL011.
 
-use crate::{
-    gic::vm_interrupts::VmInterrupts,
-    machine::{Core, Machine, Vm},
-};
+use crate::gic::vm_interrupts::VmInterrupts;
+use mortise_machine::{Core, Machine, Vm};
 
 /// Defers the update of the interrupt line.
 pub(crate) fn defer_line_update(core: &Core, vm: &Vm) {

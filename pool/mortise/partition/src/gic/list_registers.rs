@@ -1,7 +1,7 @@
 //! List registers of a core.
 
-use crate::machine::{Core, Vm};
 use hw_arch::registers::{ich_hcr_el2, ich_lr, ich_vtr_el2};
+use mortise_machine::{Core, Vm};
 use mortise_state::options;
 use mortise_vgic::ListRegister;
 

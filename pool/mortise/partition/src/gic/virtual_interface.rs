@@ -2,11 +2,11 @@
 
 use super::list_registers::{is_interrupt_listed, list_timer};
 use super::vm_interrupts::{VmInterrupts, refresh};
-use crate::machine::{Core, Vm};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::registers::ich_lr;
 use hw_irqchip_gicv3::cpu_interface;
+use mortise_machine::{Core, Vm};
 use mortise_vcpu::{ColdContext, Context, LrUsage, TimerIrq};
 
 /// Virtual CPU interface of a core.

@@ -1,10 +1,10 @@
 //! Physical GIC behind the virtual GIC of a VM.
 
 use super::list_registers::{clear_list_registers, hcr, list_registers};
-use crate::machine::{Core, Machine, Vm, interface::WakeReason};
 use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};
+use mortise_machine::{Core, Machine, Vm, interface::WakeReason};
 use mortise_vgic::{ListRegister, Maintenance, PhysicalGic};
 
 /// Lock for registers that are written as a whole and hold bits of several VMs.

@@ -4,10 +4,11 @@ use super::{
     deliver,
     doorbell::{doorbell, wake_one_pending_vm},
 };
-use crate::{gic::list_registers::list_timer, machine::Core};
+use crate::gic::list_registers::list_timer;
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface, is_special};
+use mortise_machine::Core;
 
 /// Outcome of an interrupt that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

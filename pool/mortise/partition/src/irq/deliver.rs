@@ -12,10 +12,10 @@ use crate::{
         list_registers::list_timer,
         vm_interrupts::{VmInterrupts, inject_listed, refresh},
     },
-    machine::{Core, Vm, interface::WakeReason},
 };
 use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
+use mortise_machine::{Core, Vm, interface::WakeReason};
 use mortise_state::options;
 use mortise_vcpu::TimerIrq;
 

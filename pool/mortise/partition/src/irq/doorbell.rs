@@ -1,10 +1,10 @@
 //! Doorbell of a core.
 
 use super::posted::inject_posted_irq;
-use crate::machine::{Core, registry};
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_machine::{Core, registry};
 
 /// Acknowledges the doorbell. What it announces is in the VM's power states or in its virtual GIC.
 pub(crate) fn doorbell(core: &'static Core) {

@@ -1,6 +1,6 @@
 //! Interrupt of the IOMMU.
 
-use crate::machine::{Core, registry};
+use mortise_machine::{Core, registry};
 
 /// Handles an interrupt of the IOMMU; returns false for any other one. Events that exceed one
 /// interrupt's bound are left for the next.

@@ -1,12 +1,10 @@
 //! Delivery of posted interrupts.
 
-use crate::{
-    gic::vm_interrupts::VmInterrupts,
-    machine::{Core, posted_irq::take, registry, trace},
-};
+use crate::gic::vm_interrupts::VmInterrupts;
 use core_statistics::ExitKind;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_machine::{Core, posted_irq::take, registry, trace};
 use mortise_psci::LEADER;
 use mortise_state::interrupts::Interrupts;
 use mortise_vcpu::{Cause, FrameCell};

@@ -1,11 +1,8 @@
 //! Initialisation of a core's interrupt interface.
 
-use crate::{
-    console::attach::attach,
-    gic::list_registers::reset_virtual_interface,
-    machine::{Core, registry},
-};
+use crate::{console::attach::attach, gic::list_registers::reset_virtual_interface};
 use hw_irqchip_gicv3::{Group, cpu_interface};
+use mortise_machine::{Core, registry};
 use mortise_state::{
     fatal::boot_failed,
     priority::{OWN_PRIORITY, TIMER_PRIORITY},

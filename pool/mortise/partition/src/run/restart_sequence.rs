@@ -20,7 +20,6 @@
 use crate::{
     console::log_drain::flush_log,
     gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
-    machine::{Core, Machine, Vm, colouring, vm::ENDING},
 };
 use core::sync::atomic::Ordering;
 use core_manifest::FaultPolicy;
@@ -29,6 +28,7 @@ use core_statistics::State;
 use hw_arch::cpu::is_interrupt_pending;
 use mortise_console::Argument;
 use mortise_hypercall::Start;
+use mortise_machine::{Core, Machine, Vm, colouring, vm::ENDING};
 use mortise_psci::RunEnd;
 use mortise_state::{
     log_ring::create_log_ring,

@@ -1,11 +1,9 @@
 //! Filling and emptying of a VM slot, in bounded steps.
 
 use super::restart_sequence::reset_spis;
-use crate::{
-    console::log_drain::flush_log,
-    machine::{Core, Machine, Vm},
-};
+use crate::console::log_drain::flush_log;
 use core::sync::atomic::Ordering;
+use mortise_machine::{Core, Machine, Vm};
 use mortise_psci::Power;
 use mortise_state::resumable::Step;
 

@@ -10,11 +10,11 @@ use crate::{
         vm_interrupts::{VmInterrupts, refresh},
     },
     irq::deliver::serve_pending,
-    machine::{Core, Vm, registry},
 };
 use hw_arch::cpu;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
+use mortise_machine::{Core, Vm, registry};
 use mortise_psci::{LEADER, NextAction, VcpuSet};
 use mortise_state::resumable::{Step, run_to_completion};
 

@@ -19,16 +19,16 @@ use super::{
 use crate::{
     gic::{list_registers::is_interrupt_listed, vm_interrupts::refresh},
     irq::{deliver::serve_pending, doorbell::wake_pending_vms},
-    machine::{
-        Core, Vm,
-        interface::CoreTask,
-        registry, trace,
-        vm::{DISCARDED, ENDING},
-    },
 };
 use core_statistics::ExitKind;
 use hw_arch::cpu;
 use mortise_hypercall::{SMCCC_VERSION, Start, VERSION_1_1};
+use mortise_machine::{
+    Core, Vm,
+    interface::CoreTask,
+    registry, trace,
+    vm::{DISCARDED, ENDING},
+};
 use mortise_psci::VERSION;
 use mortise_state::resumable::run_to_completion;
 use mortise_vcpu::{ConstantReply, Frame, InterruptMode, Traps};

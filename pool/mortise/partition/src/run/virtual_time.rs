@@ -1,8 +1,8 @@
 //! Virtual timer and counter of a stopped vCPU.
 
-use crate::machine::Vm;
 use core::sync::atomic::Ordering;
 use hw_arch::registers::{cntv_ctl_el0, cntvoff_el2};
+use mortise_machine::Vm;
 use mortise_state::options::has_vm_extensions;
 
 /// Virtual timer of a pinned vCPU while it is stopped.

@@ -3,16 +3,16 @@
 use crate::{
     console,
     gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
-    machine::{
-        Core, Vm,
-        interface::{DeviceResponse, Irqchip, OwnedInterrupts},
-        registry,
-    },
 };
 use hw_arch::mmio::Mmio;
 use mortise_gicd::{
     Access as GicAccess, Decision, FRAME_SIZE, Frame as GicFrame, Operation, PhysicalFrame,
     PhysicalRegister, Width,
+};
+use mortise_machine::{
+    Core, Vm,
+    interface::{DeviceResponse, Irqchip, OwnedInterrupts},
+    registry,
 };
 use mortise_state::board::Board;
 use mortise_vcpu::{Access, Frame};

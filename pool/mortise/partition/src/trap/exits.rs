@@ -4,12 +4,12 @@ use super::{devices, fast_exits, hypercalls};
 use crate::{
     gic::vm_interrupts::VmInterrupts,
     irq::{CoreInterrupts, deliver, doorbell::doorbell, posted::INTERRUPT},
-    machine::{Core, Vm, registry},
     run::vcpu_run::{apply_orders, block, finish_exit},
 };
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gicd::SgiRequest;
+use mortise_machine::{Core, Vm, registry};
 use mortise_state::fault::Fault;
 use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,

@@ -5,13 +5,11 @@
 //! nothing, SGIs of a vCPU to itself, and brief hypercalls. Orders to the VM are not checked, as an
 //! order pends the doorbell.
 
-use crate::{
-    gic::vm_interrupts::VmInterrupts,
-    machine::{Core, Vm, registry, trace},
-};
+use crate::gic::vm_interrupts::VmInterrupts;
 use core_statistics::ExitKind;
 use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
 use mortise_gicd::{EnableRegister, SgiRequest};
+use mortise_machine::{Core, Vm, registry, trace};
 use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
 
 const HYPERCALL: usize = ExitKind::Hypercall as usize;

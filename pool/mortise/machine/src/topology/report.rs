@@ -1,6 +1,6 @@
 //! Reports of Mortise on the console.
 
-use crate::machine::{Core, Machine};
+use crate::{Core, Machine};
 use core_log::Level;
 use core_manifest::Name;
 use mortise_console::{Argument, Words};
@@ -23,7 +23,7 @@ impl Machine {
 
 impl Core {
     /// Prints pending output. What is left when an interrupt is pending becomes deferred work.
-    pub(crate) fn flush(&'static self) {
+    pub fn flush(&'static self) {
         if !flush(self.machine, &|| self.preemption_pending()) {
             self.deferred_work.request();
         }
@@ -31,7 +31,7 @@ impl Core {
 }
 
 /// Prints pending output until `stop` returns true; returns whether nothing is left.
-pub(crate) fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
+pub fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         if !machine.console.lock().step() {
             return true;

@@ -1,6 +1,6 @@
 //! Memory and origin of a VM, for libraries.
 
-use crate::machine::{Core, Machine, Vm, colouring};
+use crate::{Core, Machine, Vm, colouring};
 
 impl Vm {
     /// Whether the VM's stage 2 consists of Mortise's common tables, which each core maps.
@@ -36,7 +36,8 @@ impl Vm {
         Ok(())
     }
 
-    pub(crate) fn has_devices(&self, machine: &Machine) -> bool {
+    /// Whether the VM owns the PCI root complex.
+    pub fn has_devices(&self, machine: &Machine) -> bool {
         self.reaches(machine.board.pci_base, machine.board.pci_size)
     }
 }

@@ -1,6 +1,6 @@
 //! Detection of lost cores.
 
-use crate::machine::{Machine, registry, vm::Vm};
+use crate::{Machine, registry, vm::Vm};
 use core::sync::atomic::Ordering;
 use core_manifest::WaitPolicy;
 use core_statistics::State;
@@ -56,7 +56,7 @@ impl Vm {
     }
 
     /// Records that a vCPU stopped; returns the vCPUs to kick.
-    pub(crate) fn record_stop(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
+    pub fn record_stop(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
         let mut power = self.power.lock();
         let was_lost = registry::has_several_vcpus() && self.lost_cores.returned(vcpu);
         let calls = power.mark_stopped(vcpu);

@@ -9,7 +9,7 @@
 //! The word holds one INTID. To post the same INTID again has no effect; another one is raised in
 //! the virtual GIC by the sender.
 
-use crate::machine::{Core, Machine};
+use crate::{Core, Machine};
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_irqchip_gicv3::{
     Group,
@@ -30,7 +30,7 @@ fn leave(posted_irq: &AtomicU64, intid: u32) -> bool {
 
 /// Takes the posted INTID.
 #[inline(always)]
-pub(crate) fn take(posted_irq: &AtomicU64) -> Option<u32> {
+pub fn take(posted_irq: &AtomicU64) -> Option<u32> {
     match posted_irq.swap(0, Ordering::Acquire) as u32 {
         0 => None,
         intid => Some(intid),
@@ -40,7 +40,7 @@ pub(crate) fn take(posted_irq: &AtomicU64) -> Option<u32> {
 impl Machine {
     /// Posts interrupt `intid` to the vCPU that is pinned to core `cpu` and has [posted interrupts
     /// enabled](crate::Vm::enable_posted_irq); returns false if the interrupt is to be
-    /// [raised](crate::RaiseInterrupt::raise) instead.
+    /// raised (`RaiseInterrupt::raise`) instead.
     #[inline(always)]
     #[must_use]
     pub fn post_irq(&self, cpu: usize, intid: u32) -> bool {
@@ -59,7 +59,8 @@ impl Machine {
 }
 
 impl Core {
-    pub(crate) fn clear_posted_irq(&self, intid: u32) {
+    /// Discards `intid` if it is posted.
+    pub fn clear_posted_irq(&self, intid: u32) {
         let _other = self.pinned.posted_intid.compare_exchange(
             intid.into(),
             0,

@@ -1,6 +1,6 @@
 //! Calls to VM extensions, exit checkers and the IOMMU that libraries registered.
 
-use crate::machine::{Core, Machine, registry, vm::Vm};
+use crate::{Core, Machine, registry, vm::Vm};
 use mortise_vcpu::Cause;
 
 impl Core {
@@ -26,14 +26,14 @@ impl Core {
 
     /// A vCPU stopped.
     #[inline(always)]
-    pub(crate) fn check_stop(&'static self, vm: &'static Vm, vcpu: usize) {
+    pub fn check_stop(&'static self, vm: &'static Vm, vcpu: usize) {
         for checker in registry::exit_checkers() {
             checker.vcpu_stopped(self, vm, vcpu);
         }
     }
 
     /// Runs what this core was lent for; returns false if it was not lent.
-    pub(crate) fn is_borrowed(&'static self, vm: &'static Vm, vcpu: usize) -> bool {
+    pub fn is_borrowed(&'static self, vm: &'static Vm, vcpu: usize) -> bool {
         let mut vm_extensions = registry::vm_extensions().iter();
         vm_extensions.any(|extension| extension.run_on_lent_core(self, vm, vcpu))
     }
@@ -48,7 +48,7 @@ impl Machine {
 
     /// Lets VM extensions do pending work for a VM that does not run. What is left is done after
     /// pending interrupts are taken.
-    pub(crate) fn idle_work(&'static self, core: &'static Core, vm: &'static Vm) {
+    pub fn idle_work(&'static self, core: &'static Core, vm: &'static Vm) {
         let mut more = false;
         for extension in registry::vm_extensions() {
             more |= extension.idle_work(core, vm);
@@ -59,7 +59,7 @@ impl Machine {
     }
 
     /// A VM starts: one part; returns whether more parts follow.
-    pub(crate) fn vm_starts(&'static self, vm: &'static Vm, part: usize) -> bool {
+    pub fn vm_starts(&'static self, vm: &'static Vm, part: usize) -> bool {
         if part == 0 {
             self.attach_devices(vm);
         }
@@ -71,7 +71,7 @@ impl Machine {
     }
 
     /// A VM's run is over: one part; returns whether more parts follow.
-    pub(crate) fn vm_stopped(&'static self, vm: &'static Vm, part: usize) -> bool {
+    pub fn vm_stopped(&'static self, vm: &'static Vm, part: usize) -> bool {
         let mut more = self.detach_devices(vm, part);
         for extension in registry::vm_extensions() {
             more |= extension.vm_stopped(self, vm, part);
@@ -96,7 +96,7 @@ impl Machine {
     }
 
     /// The VM that owns the root complex.
-    pub(crate) fn has_devices(&self) -> Option<&'static Vm> {
+    pub fn has_devices(&self) -> Option<&'static Vm> {
         let board = &self.board;
         self.vms()
             .find(|vm| vm.reaches(board.pci_base, board.pci_size))

@@ -1,6 +1,6 @@
 //! Orders to a VM: start, restart, stop, hold, suspend.
 
-use crate::machine::{
+use crate::{
     Core, Machine, registry,
     vm::{DISCARDED, ENDING, HELD, SUSPENDED, Vm},
 };
@@ -17,7 +17,7 @@ use mortise_state::{
 
 /// Orders of a manager.
 impl Vm {
-    /// Starts an instance that is [ready](crate::SlotLifecycle::ready), once it is
+    /// Starts an instance that is ready (`SlotLifecycle::ready`), once it is
     /// [released](Self::release).
     pub fn begin(&'static self, machine: &'static Machine) {
         let description = self.description();
@@ -93,14 +93,14 @@ impl Vm {
 
     /// No longer counts the VM as one that has not ended. After the last one the machine is powered
     /// off.
-    pub(crate) fn count_ended(&self, machine: &Machine) {
+    pub fn count_ended(&self, machine: &Machine) {
         if self.alive.swap(false, Ordering::AcqRel) {
             machine.count_end();
         }
     }
 
     /// Ends the run on behalf of vCPU `vcpu`, unless an end is decided already.
-    pub(crate) fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
+    pub fn end(&'static self, vcpu: usize, end: RunEnd, machine: &'static Machine) {
         let kicks = self.power.lock().request_end(vcpu, end);
         if let Some(kicks) = kicks {
             self.end_and_kick(kicks, machine);
@@ -109,7 +109,7 @@ impl Vm {
 
     /// Ends the run because vCPU `vcpu` faulted; returns the vCPUs to [kick](Self::end_and_kick), or
     /// nothing if an end is decided already.
-    pub(crate) fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
+    pub fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
         self.power.lock().record_fault(vcpu)
     }
 
@@ -129,7 +129,7 @@ impl Vm {
     }
 
     /// Marks the run as ending and withdraws the VM's memory.
-    pub(crate) fn mark_ending(&self) {
+    pub fn mark_ending(&self) {
         self.orders.fetch_or(ENDING, Ordering::AcqRel);
         self.stage2.withdraw();
         mortise_vcpu::invalidate_translations();
@@ -137,7 +137,7 @@ impl Vm {
 
     /// Records in its exit that vCPU `vcpu` cannot continue; it ends the run before it
     /// stops.
-    pub(crate) fn record_fault(&'static self, vcpu: usize, fault: Fault) {
+    pub fn record_fault(&'static self, vcpu: usize, fault: Fault) {
         // Of several vCPUs that fault at once, the first is reported.
         self.fault.lock().get_or_insert_with(|| FaultReport {
             vcpu,
@@ -165,7 +165,7 @@ impl Vm {
     }
 
     /// Records that the VM runs, and at its first start the time since boot.
-    pub(crate) fn note_running(&self, after: u64) {
+    pub fn note_running(&self, after: u64) {
         if !self.started.swap(true, Ordering::Relaxed) {
             self.status.set_boot_time(after);
         }
@@ -255,7 +255,7 @@ impl Vm {
 }
 
 /// Cores that a VM lends. A VM that turned a vCPU off can have a VM extension run other code on its
-/// core ([`VmExtension::run_on_lent_core`](crate::VmExtension::run_on_lent_core)), until it turns
+/// core ([`VmExtension::run_on_lent_core`](crate::interface::VmExtension::run_on_lent_core)), until it turns
 /// the vCPU on again or its run ends. [`mortise_psci::Power`] holds the state.
 impl Vm {
     /// Lends the core of a vCPU that is off, or kicks the core if it is lent already.

@@ -1,6 +1,6 @@
 //! Deferred and periodic work of a core.
 
-use crate::machine::{Core, Machine};
+use crate::{Core, Machine};
 use mortise_state::{
     deferred_work::{DUE, LONGEST_DEFERRAL, OVERDUE, URGENT},
     periodic::{PeriodicWork, Progress},
@@ -35,7 +35,7 @@ impl Core {
     }
 
     /// Arms periodic work on this core.
-    pub(crate) fn arm(&'static self, work: &'static PeriodicWork<&'static Machine>) {
+    pub fn arm(&'static self, work: &'static PeriodicWork<&'static Machine>) {
         let machine = self.machine;
         let enable = || self.enable_hypervisor_timer();
         let first = machine
@@ -45,13 +45,13 @@ impl Core {
     }
 
     /// Completes the periodic work that is due.
-    pub(crate) fn run_periodic_work(&'static self) {
+    pub fn run_periodic_work(&'static self) {
         while self.step_periodic_work(&|| false) {}
     }
 
     /// Continues periodic work that is due until `stop` returns true; returns whether more may be due.
     /// If none is, the hypervisor timer is armed for the next expiry.
-    pub(crate) fn step_periodic_work(&'static self, stop: &dyn Fn() -> bool) -> bool {
+    pub fn step_periodic_work(&'static self, stop: &dyn Fn() -> bool) -> bool {
         let machine = self.machine;
         let clock = machine.board.clock;
         match machine.hypervisor_timer.step(clock, machine, stop) {

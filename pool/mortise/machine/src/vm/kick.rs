@@ -1,11 +1,11 @@
 //! Kicks of a VM's vCPUs.
 
-use crate::machine::{Core, Machine, Vm, registry};
+use crate::{Core, Machine, Vm, registry};
 use mortise_psci::VcpuSet;
 
 impl Vm {
     /// Kicks the cores of these vCPUs, of which the executing core is none.
-    pub(crate) fn kick_cores(&'static self, kicks: VcpuSet, machine: &'static Machine) {
+    pub fn kick_cores(&'static self, kicks: VcpuSet, machine: &'static Machine) {
         if !registry::has_several_vcpus() {
             return;
         }

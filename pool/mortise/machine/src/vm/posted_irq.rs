@@ -1,6 +1,6 @@
 //! Posted interrupts of a VM.
 
-use crate::machine::{Core, Machine, Vm};
+use crate::{Core, Machine, Vm};
 use core::sync::atomic::Ordering;
 use hw_irqchip_gicv3::{Group, cpu_interface::Sgi};
 use mortise_psci::LEADER;

@@ -1,6 +1,6 @@
 //! Physical interrupts of a core and of a VM.
 
-use crate::machine::{Core, interface::Irqchip};
+use crate::{Core, interface::Irqchip};
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
@@ -59,7 +59,7 @@ impl Core {
 
     /// Activates the virtual timer's interrupt in the physical controller.
     #[inline]
-    pub(crate) fn activate_timer(&self) {
+    pub fn activate_timer(&self) {
         if let Some(set_active) = self.timer_activation.get() {
             set_active.write();
         }
@@ -76,7 +76,7 @@ impl Core {
     /// Acknowledges this core's doorbell through another interrupt controller.
     #[cold]
     #[inline(never)]
-    pub(crate) fn acknowledge_doorbell_by(&self, chip: &dyn Irqchip) {
+    pub fn acknowledge_doorbell_by(&self, chip: &dyn Irqchip) {
         chip.acknowledge_doorbell(&self.machine.board.gic());
         hw_arch::barrier::dsb_sy();
     }
@@ -84,7 +84,7 @@ impl Core {
     /// Waits for an interrupt for this core's guest through another interrupt controller.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_by(&self, chip: &dyn Irqchip) {
+    pub fn wait_by(&self, chip: &dyn Irqchip) {
         chip.wait(&self.machine.board.gic(), hw_arch::cpu::wait_for_interrupt);
     }
 }

@@ -1,12 +1,12 @@
 //! Routing of a VM's SPIs.
 
-use crate::machine::{Machine, Vm, interface::Irqchip, registry};
+use crate::{Machine, Vm, interface::Irqchip, registry};
 use mortise_state::priority::device_priority;
 
 impl Vm {
     /// Routes the VM's SPIs to its first core, until it changes the route; never to a core of
     /// another VM. SPIs that are taken to EL2 get the VM as their owner and the priority of the VM.
-    pub(crate) fn route(&self, machine: &Machine) {
+    pub fn route(&self, machine: &Machine) {
         if let Some(chip) = registry::irqchip() {
             return self.route_by(chip, machine);
         }
@@ -35,7 +35,7 @@ impl Vm {
     /// board's own interrupt, so that input interrupts the VM without an exit.
     #[cold]
     #[inline(never)]
-    pub(crate) fn set_serial_interrupt(&self, machine: &Machine) {
+    pub fn set_serial_interrupt(&self, machine: &Machine) {
         if let Some(chip) = registry::irqchip() {
             let level = self.serial.lock().interrupt();
             chip.set_pending(&machine.board.gic(), machine.board.uart_irq, level);

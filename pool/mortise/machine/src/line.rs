@@ -5,17 +5,19 @@ use hw_serial::Serial;
 use mortise_console::{Console, Port};
 
 /// Serial line with its multiplexer.
-pub(crate) struct Line {
-    pub(crate) console: Console,
-    pub(crate) serial: Option<Serial>,
+pub struct Line {
+    /// Multiplexer.
+    pub console: Console,
+    /// UART, once the line is open.
+    pub serial: Option<Serial>,
     /// Whether received input stays in the UART until the VM has room.
-    pub(crate) held: bool,
+    pub held: bool,
     /// State of the last received byte.
-    pub(crate) typed: InputState,
+    pub typed: InputState,
 }
 
 /// State of a received byte.
-pub(crate) enum InputState {
+pub enum InputState {
     /// No byte.
     Nothing,
     /// A byte for this VM.
@@ -28,7 +30,7 @@ pub(crate) enum InputState {
 
 impl Line {
     /// The line before boot.
-    pub(crate) const CLOSED: Self = Self {
+    pub const CLOSED: Self = Self {
         console: Console::new(),
         serial: None,
         held: false,
@@ -37,13 +39,13 @@ impl Line {
 
     /// Does a step of the work that comes before the next byte of output; returns whether there was
     /// any.
-    pub(crate) fn step(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         self.console.step(&mut Wire(&mut self.serial))
     }
 }
 
 /// Hardware end of the line.
-pub(crate) struct Wire<'a>(pub(crate) &'a mut Option<Serial>);
+pub struct Wire<'a>(pub &'a mut Option<Serial>);
 
 impl Port for Wire<'_> {
     fn is_ready(&mut self) -> bool {

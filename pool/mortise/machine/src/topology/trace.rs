@@ -4,7 +4,7 @@
 //! --trace FILE` turns into a timeline together with the traces of Tenon: all use the same counter,
 //! as `CNTVOFF_EL2` is zero. Without it, a constant of the link, no instruction is left.
 
-use crate::machine::{Core, vm::Vm};
+use crate::{Core, vm::Vm};
 use core::fmt::Write;
 use core_trace::Event;
 use hw_arch::{El2, ExceptionLevel};
@@ -18,7 +18,7 @@ unsafe extern "Rust" {
 
 /// Whether events are recorded.
 #[inline(always)]
-pub(crate) fn recorded() -> bool {
+pub fn recorded() -> bool {
     #[cfg(target_os = "none")]
     return MORTISE_TRACE;
     #[cfg(not(target_os = "none"))]
@@ -36,7 +36,7 @@ const CLASS: u32 = 26;
 /// Events of a core. All methods are called on that core, with interrupts masked.
 impl Core {
     /// Starts the core's trace.
-    pub(crate) fn start_trace(&self) {
+    pub fn start_trace(&self) {
         if recorded()
             && let Some(ring) = self.machine.rings.get(self.cpu)
         {
@@ -104,7 +104,7 @@ impl Core {
 
     /// Records that an interrupt is listed for the current vCPU.
     #[inline(always)]
-    pub(crate) fn record_injection(&self, intid: u32) {
+    pub fn record_injection(&self, intid: u32) {
         if recorded()
             && let Some((vm, vcpu)) = self.current_vcpu()
         {

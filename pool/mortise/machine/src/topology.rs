@@ -4,9 +4,9 @@ mod core_work;
 mod hooks;
 mod host_irq;
 mod kick;
-pub(crate) mod posted_irq;
-pub(crate) mod report;
-pub(crate) mod trace;
+pub mod posted_irq;
+pub mod report;
+pub mod trace;
 
 use super::{
     drain::Drain,
@@ -36,21 +36,21 @@ use spin::Once;
 /// State that all cores share; it dereferences to the image's [resources](Resources).
 pub struct Machine {
     /// Serial line of the console.
-    pub(crate) console: TicketLock<Line>,
+    pub console: TicketLock<Line>,
     /// Output of log rings in progress.
-    pub(crate) drain: TicketLock<Drain>,
+    pub drain: TicketLock<Drain>,
     /// Owners of the SPIs that are taken to EL2.
-    pub(crate) spi_owners: SpiOwners,
+    pub spi_owners: SpiOwners,
     /// Timer queue of Mortise's periodic work.
-    pub(crate) hypervisor_timer: HypervisorTimer<&'static Machine>,
+    pub hypervisor_timer: HypervisorTimer<&'static Machine>,
     /// VMs and core tasks that have not ended. The last one that ends powers the machine off.
     pub(crate) live: AtomicU32,
     /// Time of Mortise's start, in nanoseconds of the counter.
-    pub(crate) start_time: Once<u64>,
+    pub start_time: Once<u64>,
     /// Page frames of the IOMMU's tables.
-    pub(crate) device_tables: Once<Range<usize>>,
+    pub device_tables: Once<Range<usize>>,
     /// The parsed manifest.
-    pub(crate) system: Once<System<'static>>,
+    pub system: Once<System<'static>>,
 }
 
 impl Deref for Machine {
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// Time of Mortise's start, in nanoseconds of the counter.
-    pub(crate) fn started(&self) -> u64 {
+    pub fn started(&self) -> u64 {
         self.start_time.get().copied().unwrap_or(0)
     }
 
@@ -95,19 +95,19 @@ impl Machine {
     }
 
     /// The VMs of the manifest: all but VM slots.
-    pub(crate) fn residents(&self) -> impl Iterator<Item = &'static Vm> {
+    pub fn residents(&self) -> impl Iterator<Item = &'static Vm> {
         self.vms().filter(|vm| !vm.is_slot())
     }
 
     /// The VM that owns an SPI that is taken to EL2.
     #[inline]
-    pub(crate) fn owner(&self, intid: u32) -> Option<&'static Vm> {
+    pub fn owner(&self, intid: u32) -> Option<&'static Vm> {
         self.vms.get(self.spi_owners.owner(intid))?.get()
     }
 
     /// The core that serves the console: the first one that takes guests' interrupts to EL2. Without
     /// one, no core is interrupted for the console.
-    pub(crate) fn console_core(&self) -> Option<usize> {
+    pub fn console_core(&self) -> Option<usize> {
         self.residents()
             .find(|vm| vm.is_shared())
             .map(|vm| vm.cpu(0))
@@ -126,17 +126,17 @@ impl Machine {
     }
 
     /// Address of the page frame that is allocated next.
-    pub(crate) fn next_frame(&self) -> usize {
+    pub fn next_frame(&self) -> usize {
         (self.frame_room)().end - self.frames.available() * PAGE
     }
 
     /// Counts a VM or core task that starts.
-    pub(crate) fn count_start(&self) {
+    pub fn count_start(&self) {
         self.live.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Counts a VM or core task that ended. After the last one the machine is powered off.
-    pub(crate) fn count_end(&self) {
+    pub fn count_end(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             core_log::info!("every virtual machine has ended");
             hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
@@ -171,48 +171,48 @@ pub struct Core {
     /// Current vCPU: its context is in the registers of this core.
     current: Cell<Option<Vcpu>>,
     /// The machine that the core belongs to.
-    pub(crate) machine: &'static Machine,
+    pub machine: &'static Machine,
     /// Number of the core on the board.
     pub cpu: usize,
     /// Base of the distributor, as in the board description: to compare an address with a value in
     /// memory takes fewer instructions than with a constant.
-    pub(crate) distributor: usize,
+    pub distributor: usize,
     /// Affinity of a core that is on; all ones before.
     affinity: AtomicU64,
     /// Doorbell SGI of a core that is on; zero before.
-    pub(crate) doorbell_sgi: AtomicU64,
-    /// SGI of [posted interrupts](super::posted_irq), zero until they are enabled.
+    pub doorbell_sgi: AtomicU64,
+    /// SGI of [posted interrupts](posted_irq), zero until they are enabled.
     pub(crate) posted_irq_sgi: AtomicU64,
     /// Context of the core's first instructions.
-    pub(crate) start: Once<SecondaryStart>,
+    pub start: Once<SecondaryStart>,
     /// Stage 1 map of the core, made by the boot core.
-    pub(crate) map: TicketLock<Option<KernelMap<El2>>>,
+    pub map: TicketLock<Option<KernelMap<El2>>>,
     /// Windows of the core to memory that it does not map.
-    pub(crate) transfer: Once<Transfer>,
+    pub transfer: Once<Transfer>,
     /// Record of the vCPU that is pinned to this core.
-    pub(crate) pinned: PinnedVcpu,
+    pub pinned: PinnedVcpu,
     /// Scheduler of a shared core.
     dispatcher: Cell<Option<&'static dyn Dispatcher>>,
     /// VMs with a vCPU on this core that another core wakes, one bit each.
-    pub(crate) pending_vms: AtomicU32,
+    pub pending_vms: AtomicU32,
     /// VMs with vCPUs to which this core is to send IPIs, one bit each.
     pub(crate) pending_ipis: Cell<u32>,
     /// VMs with a deferred update of the PL011's interrupt line, one bit each.
-    pub(crate) deferred_lines: Cell<u32>,
+    pub deferred_lines: Cell<u32>,
     /// List registers in use; on a shared core, also where the virtual timer's interrupt is.
-    pub(crate) lr_usage: Cell<LrUsage>,
+    pub lr_usage: Cell<LrUsage>,
     /// Register access that activates the virtual timer's interrupt on this core, once the core is
     /// on.
-    pub(crate) timer_activation: Cell<Option<SetBit>>,
+    pub timer_activation: Cell<Option<SetBit>>,
     /// Next expiry of Mortise's own work on this core, in ticks of the counter.
     alarm: Cell<u64>,
     /// Trace of the core, and the subject that was recorded last as running.
     pub(crate) trace: Writer,
     pub(crate) runs: Cell<u64>,
     /// Whether received input is to be processed.
-    pub(crate) input_pending: Cell<bool>,
+    pub input_pending: Cell<bool>,
     /// Deferred work of the core.
-    pub(crate) deferred_work: DeferredWork,
+    pub deferred_work: DeferredWork,
 }
 
 // SAFETY: cells are written by the core itself, or by the boot core before this core is on; other
@@ -251,12 +251,12 @@ impl Core {
     }
 
     /// Affinity of a core that is on.
-    pub(crate) fn affinity(&self) -> Option<u64> {
+    pub fn affinity(&self) -> Option<u64> {
         Some(self.affinity.load(Ordering::Acquire)).filter(|&affinity| affinity != u64::MAX)
     }
 
     /// First byte after the core's stack.
-    pub(crate) fn stack_top(&self) -> usize {
+    pub fn stack_top(&self) -> usize {
         (self.machine.stacks)().of(self.cpu).end
     }
 
@@ -270,7 +270,7 @@ impl Core {
     }
 
     /// Makes this the record of the executing core.
-    pub(crate) fn make_current(&'static self) {
+    pub fn make_current(&'static self) {
         // SAFETY: `TPIDR_EL2` is read only by `current`, which expects this value.
         unsafe { El2::write_tpidr(core::ptr::from_ref(self) as u64) };
         let affinity = cpu::affinity();
@@ -298,27 +298,27 @@ impl Core {
     }
 
     /// Whether the context of a vCPU of this VM is in the registers.
-    pub(crate) fn is_running(&self, vm: &Vm) -> bool {
+    pub fn is_running(&self, vm: &Vm) -> bool {
         self.current_vcpu()
             .is_some_and(|(other, _)| core::ptr::eq(other, vm))
     }
 
     /// Makes this core, which is not on yet, a shared core.
-    pub(crate) fn set_dispatcher(&self, dispatcher: &'static dyn Dispatcher) {
+    pub fn set_dispatcher(&self, dispatcher: &'static dyn Dispatcher) {
         self.dispatcher.set(Some(dispatcher));
         self.current.set(None);
     }
 
     /// Scheduler of this core, if it is a shared core.
     #[inline]
-    pub(crate) fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
+    pub fn dispatcher(&self) -> Option<&'static dyn Dispatcher> {
         // In an image without shared cores the result is a constant, and the linker removes what
         // depends on it.
         registry::dispatcher().and_then(|_| self.dispatcher.get())
     }
 
     /// Tells the scheduler of this core that the state of a VM's vCPU here changed in memory.
-    pub(crate) fn wake_vcpu(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
+    pub fn wake_vcpu(&'static self, dispatcher: &'static dyn Dispatcher, vm: &'static Vm) {
         if !vm.is_descheduled() {
             dispatcher.wake(self, vm, WakeReason::StateChanged);
         } else {
@@ -340,12 +340,12 @@ impl Core {
     }
 
     /// Whether guests' interrupts are taken to EL2 on this core.
-    pub(crate) fn takes_guest_irqs(&self) -> bool {
+    pub fn takes_guest_irqs(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
     }
 
     /// Whether the core runs vCPUs or a core task.
-    pub(crate) fn is_used(&self) -> bool {
+    pub fn is_used(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some() || self.core_task().is_some()
     }
 
@@ -423,7 +423,7 @@ impl Core {
     }
 
     /// The core task of this core, if it has one.
-    pub(crate) fn core_task(&self) -> Option<&'static dyn CoreTask> {
+    pub fn core_task(&self) -> Option<&'static dyn CoreTask> {
         let mut core_tasks = registry::core_tasks().iter().copied();
         core_tasks.find(|core_task| core_task.runs_on(self.cpu))
     }

@@ -1,6 +1,6 @@
 //! SGIs to VMs with direct interrupts.
 
-use crate::machine::{Machine, vm::Vm};
+use crate::{Machine, vm::Vm};
 use hw_irqchip_gicv3::{
     Group,
     cpu_interface::{self, Sgi},

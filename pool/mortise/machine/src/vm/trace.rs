@@ -1,6 +1,6 @@
 //! Trace of a VM's state.
 
-use crate::machine::{Core, Vm, trace::recorded};
+use crate::{Core, Vm, trace::recorded};
 use core_statistics::State;
 use core_trace::Event;
 

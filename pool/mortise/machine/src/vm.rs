@@ -1,6 +1,6 @@
 //! Record of a VM.
 
-pub(crate) mod direct_sgi;
+pub mod direct_sgi;
 mod kick;
 mod lost_core_detection;
 mod memory;
@@ -35,13 +35,13 @@ use mortise_vdev_pl011::Pl011;
 use mortise_vgic::VirtualGic;
 
 /// Order: the run ends, and vCPUs stop at the end of their exits.
-pub(crate) const ENDING: u8 = 1;
+pub const ENDING: u8 = 1;
 
 /// Order: vCPUs stay off their cores.
 pub(crate) const HELD: u8 = 1 << 1;
 
 /// Order: the contexts of the vCPUs are discarded.
-pub(crate) const DISCARDED: u8 = 1 << 2;
+pub const DISCARDED: u8 = 1 << 2;
 
 /// Order: vCPUs are suspended.
 pub(crate) const SUSPENDED: u8 = 1 << 3;
@@ -49,51 +49,51 @@ pub(crate) const SUSPENDED: u8 = 1 << 3;
 /// A VM, with all state that Mortise keeps for it.
 pub struct Vm {
     /// Index of the VM in the manifest.
-    pub(crate) index: usize,
+    pub index: usize,
     /// Description of the VM, from the manifest or its manager.
-    pub(crate) description: &'static Description,
+    pub description: &'static Description,
     /// Stage 2 translation of the VM.
-    pub(crate) stage2: Stage2,
+    pub stage2: Stage2,
     /// Page frames of that translation's tables, which only the VM's cores map.
-    pub(crate) tables: Range<usize>,
+    pub tables: Range<usize>,
     /// VM slot of an instance.
-    pub(crate) slot: Option<&'static Slot>,
+    pub slot: Option<&'static Slot>,
     /// Status page.
-    pub(crate) status: StatusWriter<'static>,
+    pub status: StatusWriter<'static>,
     /// Power states of the vCPUs, and how the run ends.
-    pub(crate) power: TicketLock<Power>,
+    pub power: TicketLock<Power>,
     /// Virtual or mediated interrupt controller.
-    pub(crate) interrupts: Interrupts,
+    pub interrupts: Interrupts,
     /// Virtual PL011.
-    pub(crate) serial: TicketLock<Pl011>,
+    pub serial: TicketLock<Pl011>,
     /// Log ring of a VM without a virtual PL011.
-    pub(crate) log: TicketLock<Option<Consumer<'static>>>,
+    pub log: TicketLock<Option<Consumer<'static>>>,
     /// Fault of a vCPU that is not reported yet.
-    pub(crate) fault: TicketLock<Option<FaultReport>>,
+    pub fault: TicketLock<Option<FaultReport>>,
     /// Whether the VM must make a hypercall to have its log ring emptied.
-    pub(crate) kick: bool,
+    pub kick: bool,
     /// Orders to the vCPUs, which exits read without a lock: [`ENDING`], [`HELD`], [`DISCARDED`],
     /// [`SUSPENDED`].
-    pub(crate) orders: AtomicU8,
+    pub orders: AtomicU8,
     /// Denied hypercalls and device accesses.
-    pub(crate) denied: AtomicU64,
+    pub denied: AtomicU64,
     /// While the VM is held, the vCPUs that are off their cores, one bit each.
-    pub(crate) off_core: AtomicU32,
+    pub off_core: AtomicU32,
     /// vCPUs to which some core is to send an IPI, one bit each.
-    pub(crate) ipis_due: AtomicU32,
+    pub ipis_due: AtomicU32,
     /// Time that suspensions took.
-    pub(crate) suspension: Suspension,
+    pub suspension: Suspension,
     /// Cores that do not return to EL2.
-    pub(crate) lost_cores: LostCores,
+    pub lost_cores: LostCores,
     /// Progress of the work between two runs.
-    pub(crate) restart: RestartSequence,
+    pub restart: RestartSequence,
     /// For each vCPU, the list register value that injects its virtual timer's interrupt; zero if
     /// [`VirtualGic::inject_hardware`] is to inject it.
-    pub(crate) timer_templates: [AtomicU64; limits::VCPUS],
+    pub timer_templates: [AtomicU64; limits::VCPUS],
     /// Whether the VM has run before.
-    pub(crate) started: AtomicBool,
+    pub started: AtomicBool,
     /// Whether the VM is counted as one that has not ended.
-    pub(crate) alive: AtomicBool,
+    pub alive: AtomicBool,
 }
 
 impl Vm {
@@ -107,7 +107,7 @@ impl Vm {
     /// VM slot of an instance. Slots are made by VM extensions; without any the result is a
     /// constant.
     #[inline]
-    pub(crate) fn slot(&self) -> Option<&'static Slot> {
+    pub fn slot(&self) -> Option<&'static Slot> {
         match has_vm_extensions() {
             true => self.slot,
             false => None,
@@ -115,23 +115,23 @@ impl Vm {
     }
 
     /// Whether the VM's interrupts are taken to EL2.
-    pub(crate) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         options::virtual_devices() && self.description().interrupt_mode == InterruptMode::Shared
     }
 
     /// Whether the VM has a virtual PL011.
-    pub(crate) fn has_serial(&self) -> bool {
+    pub fn has_serial(&self) -> bool {
         options::virtual_devices() && self.description().console == Console::Pl011
     }
 
     /// Whether the VM has a log ring.
-    pub(crate) fn has_log(&self) -> bool {
+    pub fn has_log(&self) -> bool {
         options::log_rings() && matches!(self.description().console, Console::Ring(_))
     }
 
     /// The core that vCPU `vcpu` is pinned to; for an index beyond the last vCPU, that of the
     /// first.
-    pub(crate) fn cpu(&self, vcpu: usize) -> usize {
+    pub fn cpu(&self, vcpu: usize) -> usize {
         let cpus = &self.description().cpus;
         cpus.get(vcpu)
             .or(cpus.first())
@@ -147,12 +147,12 @@ impl Vm {
     }
 
     /// Number of vCPUs.
-    pub(crate) fn vcpus(&self) -> usize {
+    pub fn vcpus(&self) -> usize {
         self.description().cpus.len()
     }
 
     /// Trap configuration of the vCPUs.
-    pub(crate) fn traps(&self) -> Traps {
+    pub fn traps(&self) -> Traps {
         Traps {
             interrupts: match self.description().interrupt_mode {
                 InterruptMode::Direct if options::other_irqchip() => {
@@ -168,7 +168,7 @@ impl Vm {
     }
 
     /// Whether the vCPUs are to stop at the end of their exits.
-    pub(crate) fn is_ending(&self) -> bool {
+    pub fn is_ending(&self) -> bool {
         self.orders() & ENDING != 0
     }
 
@@ -181,7 +181,7 @@ impl Vm {
 
     /// Orders to the vCPUs.
     #[inline]
-    pub(crate) fn orders(&self) -> u8 {
+    pub fn orders(&self) -> u8 {
         self.orders.load(Ordering::Acquire)
     }
 
@@ -219,14 +219,14 @@ impl Vm {
     }
 
     /// Sets that value.
-    pub(crate) fn set_timer_template(&self, vcpu: usize, value: u64) {
+    pub fn set_timer_template(&self, vcpu: usize, value: u64) {
         if let Some(template) = self.timer_templates.get(vcpu) {
             template.store(value, Ordering::Release);
         }
     }
 
     /// Resets the state of a VM slot for a new instance.
-    pub(crate) fn reset_for_instance(&self) {
+    pub fn reset_for_instance(&self) {
         self.orders.store(0, Ordering::Release);
         self.started.store(false, Ordering::Relaxed);
         self.restart.clear();
@@ -246,14 +246,14 @@ impl Vm {
     }
 
     /// Whether a running guest must wait and its context is kept.
-    pub(crate) fn has_to_wait(&self) -> bool {
+    pub fn has_to_wait(&self) -> bool {
         let orders = self.orders();
         let waits = orders & (HELD | SUSPENDED) != 0 && orders & (DISCARDED | ENDING) == 0;
         has_vm_extensions() && waits
     }
 
     /// Records that a vCPU is off its core.
-    pub(crate) fn mark_off_core(&self, vcpu: usize, now: u64) {
+    pub fn mark_off_core(&self, vcpu: usize, now: u64) {
         self.off_core.fetch_or(1 << vcpu, Ordering::AcqRel);
         if self.orders() & SUSPENDED != 0 {
             self.suspension.record_stop(vcpu, now);
@@ -309,7 +309,8 @@ impl Vm {
         self.interrupts.shared().map(|gic| look(&gic.lock()))
     }
 
-    pub(crate) fn has_serial_interrupt(&self) -> bool {
+    /// Whether the VM owns the interrupt of the UART, as the level of its PL011.
+    pub fn has_serial_interrupt(&self) -> bool {
         options::other_irqchip() && self.has_serial()
     }
 
@@ -321,13 +322,13 @@ impl Vm {
     }
 
     /// Whether the VM maps memory of this range.
-    pub(crate) fn reaches(&self, start: usize, size: usize) -> bool {
+    pub fn reaches(&self, start: usize, size: usize) -> bool {
         reaches(self.description(), start, size)
     }
 }
 
 /// Whether a VM of this description maps memory of this range.
-pub(crate) fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool {
+pub fn reaches(vm: &core_manifest::Vm, start: usize, size: usize) -> bool {
     PhysicalRange::new(start as u64, size as u64).is_none_or(|range| {
         vm.mappings
             .iter()

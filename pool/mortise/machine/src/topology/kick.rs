@@ -4,7 +4,7 @@
 //! IPIs are therefore deferred to the core's own doorbell, which has a higher priority than any
 //! interrupt of a guest, and pending interrupts are taken between two IPIs.
 
-use crate::machine::{Core, Machine, interface::Irqchip, registry, vm::Vm};
+use crate::{Core, Machine, interface::Irqchip, registry, vm::Vm};
 use core::sync::atomic::Ordering;
 use hw_arch::cpu::is_interrupt_pending;
 use hw_irqchip_gicv3::{
@@ -47,7 +47,7 @@ impl Machine {
 
     /// Tells a vCPU, on any core, that something arrived for it. If an interrupt is pending on this
     /// core, the doorbell tells it after that.
-    pub(crate) fn wake(&'static self, vm: &'static Vm, vcpu: usize) {
+    pub fn wake(&'static self, vm: &'static Vm, vcpu: usize) {
         let (core, cpu) = (Core::current(), vm.cpu(vcpu));
         if core.cpu == cpu
             && let Some(dispatcher) = core.dispatcher()
@@ -92,7 +92,7 @@ impl Core {
     }
 
     /// Sends one deferred IPI; returns false if there is none.
-    pub(crate) fn send_pending_ipi(&self) -> bool {
+    pub fn send_pending_ipi(&self) -> bool {
         let pending_ipis = self.pending_ipis.get();
         let index = pending_ipis.trailing_zeros() as usize;
         let Some(vm) = self.machine.vm(index) else {

@@ -111,55 +111,55 @@ static MORTISE_RESOURCES: Resources = {
 
 /// Static resources of the image.
 #[inline(always)]
-pub(crate) fn resources() -> &'static Resources {
+pub fn resources() -> &'static Resources {
     &MORTISE_RESOURCES
 }
 
 /// Hypercall groups.
 #[inline(always)]
-pub(crate) fn hypercalls() -> &'static [&'static Group] {
+pub fn hypercalls() -> &'static [&'static Group] {
     MORTISE_REGISTRY.hypercalls
 }
 
 /// Scheduler of shared cores, if the image has one.
 #[inline(always)]
-pub(crate) fn dispatcher() -> Option<&'static dyn Dispatch> {
+pub fn dispatcher() -> Option<&'static dyn Dispatch> {
     MORTISE_REGISTRY.dispatchers.first().copied()
 }
 
 /// Core tasks.
 #[inline(always)]
-pub(crate) fn core_tasks() -> &'static [&'static dyn CoreTask] {
+pub fn core_tasks() -> &'static [&'static dyn CoreTask] {
     MORTISE_REGISTRY.core_tasks
 }
 
 /// Bandwidth regulator, if the image has one.
 #[inline(always)]
-pub(crate) fn regulator() -> Option<&'static dyn Regulator> {
+pub fn regulator() -> Option<&'static dyn Regulator> {
     MORTISE_REGISTRY.regulators.first().copied()
 }
 
 /// Page colouring, if the image has it.
 #[inline(always)]
-pub(crate) fn colouring() -> Option<&'static dyn Colouring> {
+pub fn colouring() -> Option<&'static dyn Colouring> {
     MORTISE_REGISTRY.colourings.first().copied()
 }
 
 /// Driver of an interrupt controller other than the GICv3.
 #[inline(always)]
-pub(crate) fn irqchip() -> Option<&'static dyn Irqchip> {
+pub fn irqchip() -> Option<&'static dyn Irqchip> {
     MORTISE_REGISTRY.irqchips.first().copied()
 }
 
 /// Driver of the IOMMU, if the image has one.
 #[inline(always)]
-pub(crate) fn iommu() -> Option<&'static dyn Iommu> {
+pub fn iommu() -> Option<&'static dyn Iommu> {
     MORTISE_REGISTRY.iommus.first().copied()
 }
 
 /// Exit checkers.
 #[inline(always)]
-pub(crate) fn exit_checkers() -> &'static [&'static dyn ExitChecker] {
+pub fn exit_checkers() -> &'static [&'static dyn ExitChecker] {
     MORTISE_REGISTRY.exit_checkers
 }
 
@@ -171,12 +171,12 @@ pub(crate) fn has_several_vcpus() -> bool {
 
 /// Virtual devices of libraries.
 #[inline(always)]
-pub(crate) fn devices() -> &'static [&'static dyn Device] {
+pub fn devices() -> &'static [&'static dyn Device] {
     MORTISE_REGISTRY.devices
 }
 
 /// VM extensions.
 #[inline(always)]
-pub(crate) fn vm_extensions() -> &'static [&'static dyn VmExtension] {
+pub fn vm_extensions() -> &'static [&'static dyn VmExtension] {
     MORTISE_REGISTRY.vm_extensions
 }

@@ -1,6 +1,6 @@
 //! Control of a VM slot by its manager.
 
-use crate::machine::vm::Vm;
+use crate::vm::Vm;
 use core::sync::atomic::Ordering;
 use core_manifest::Schedule;
 use core_paging::{Access, Error};
@@ -25,7 +25,7 @@ impl Vm {
     }
 
     /// The slot, if it has no instance.
-    pub(crate) fn vacant_slot(&self) -> Option<&'static Slot> {
+    pub fn vacant_slot(&self) -> Option<&'static Slot> {
         self.slot()
             .filter(|slot| slot.vacant.load(Ordering::Acquire))
     }
