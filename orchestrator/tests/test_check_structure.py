@@ -112,7 +112,7 @@ def test_a_crate_that_is_still_too_large_must_not_grow(crate, monkeypatch):
 
 
 def test_no_more_crates_are_too_large():
-    assert structure.UNDIVIDED.keys() <= {"mortise/partition", "tenon/thread"}
+    assert structure.UNDIVIDED.keys() <= {"tenon/thread"}
 
 
 def test_words_for_persons_in_comments_are_named_where_they_are_many(crate):

@@ -35,7 +35,7 @@ PHASES = {
     ),
     "controller": (
         "mortise_partition::boot::open_irqchip",
-        "mortise_partition::run::vcpu_lifecycle::reset_interrupts",
+        "mortise_irq::gic::reset::reset_interrupts",
         "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
     ),
     "load": ("mortise_partition::run::restart_sequence::load",),

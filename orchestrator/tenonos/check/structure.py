@@ -13,7 +13,7 @@ LONGEST_LOOP = 3
 SMALLEST, LARGEST = 150, 3000
 LAYERS = ("hw", "core", "mortise", "tenon")
 
-UNDIVIDED = {"mortise/partition": 4600, "tenon/thread": 8100}
+UNDIVIDED = {"tenon/thread": 8100}
 """Crates that are still too large, and how large they may be until they are divided. Their modules
 have no loops and import downwards, so that each folder can become a crate. No crate is added."""
 

@@ -9,10 +9,7 @@ pub(crate) mod maps;
 pub(crate) mod slots;
 pub(crate) mod vms;
 
-use crate::{
-    console,
-    run::{restart_sequence::CHUNK, vcpu_run::run},
-};
+use crate::run::{restart_sequence::CHUNK, vcpu_run::run};
 use core::sync::atomic::Ordering;
 use core_log::info;
 use core_manifest::{Console, Error, InterruptMode, System};
@@ -20,6 +17,7 @@ use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
+use mortise_irq::console;
 use mortise_machine::{Core, Machine, registry, vm::reaches};
 use mortise_state::{
     fatal::boot_failed,

@@ -4,19 +4,19 @@
 //! as long as it runs. There is no scheduler, and a core's translation table maps no memory of
 //! another VM (TenonOS paper, 4.4.2, Figure 6).
 //!
-//! | module | content | imports |
+//! | crate or module | content | imports |
 //! |---|---|---|
-//! | `machine` | records of the machine, its cores and VMs; orders to VMs; the registry | |
-//! | `gic` | list registers and the physical GIC behind a virtual one | `machine` |
-//! | `console` | the serial line: output, input, log rings, deferred work | `gic` |
-//! | `irq` | interrupts that are taken to EL2 | `console` |
-//! | `run` | runs of a VM: start, restart, stop | `irq` |
+//! | `mortise-state` | state of which the records are composed, by subsystem; options of the image | |
+//! | `mortise-machine` | records of the machine, its cores and VMs; orders to VMs; the registry | `mortise-state` |
+//! | `mortise-irq` | interrupts that are taken to EL2, controllers of VMs, the serial line | `mortise-machine` |
+//! | `run` | runs of a VM: start, restart, stop | `mortise-irq` |
 //! | `trap` | exits: hypercalls, system registers, device accesses | `run` |
 //! | `boot` | from the first Rust instruction to running cores | `run` |
 //! | [`image!`] | statics and entry points of an image | `boot`, `trap` |
 //!
-//! Each module imports only those above it. `machine` defines [`Core`], [`Vm`] and [`Machine`] with
-//! their inherent methods; the modules below it extend them by traits, such as [`VcpuLifecycle`].
+//! Each imports only those above it. `mortise-machine` defines [`Core`], [`Vm`] and [`Machine`] with
+//! their inherent methods; what stands below it here extends them by traits, such as
+//! [`VcpuLifecycle`]. This crate exports all that libraries of an image use of the four.
 //!
 //! A guest is hostile. `mortise-vcpu` decodes its exits, and this crate or the library of a device
 //! answers them; an access without a right to it stops the VM with a reason, or behaves as if
@@ -36,19 +36,17 @@
 use mortise_memcpy as _;
 
 mod boot;
-mod console;
-mod gic;
 mod image;
-mod irq;
 mod run;
 mod trap;
 
 pub use boot::{hypervisor_fault, panicked, primary, secondary, slots::add_slot};
-pub use console::ConsoleAccess;
-pub use gic::{RaiseInterrupt, VirtualInterface};
-pub use irq::{CoreInterrupts, IrqOutcome, posted::take_posted_irq};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
+pub use mortise_irq::{
+    ConsoleAccess, CoreInterrupts, IrqOutcome, RaiseInterrupt, VirtualInterface,
+    posted::take_posted_irq,
+};
 pub use mortise_machine::{
     Core, DirectSgi, Machine, Vcpu, Vm,
     interface::{

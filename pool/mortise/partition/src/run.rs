@@ -1,7 +1,6 @@
 //! Runs of a VM: start, restart, stop.
 
 pub(crate) mod fault_report;
-pub(crate) mod init;
 pub(crate) mod restart_sequence;
 pub(crate) mod slot;
 pub(crate) mod vcpu_lifecycle;

@@ -81,6 +81,13 @@ pub struct RootComplex {
 /// Bytes of one frame of GIC registers.
 pub const GIC_FRAME: usize = 0x1_0000;
 
+/// Whether `address` is one of the `size` bytes from `base` on.
+#[inline]
+#[must_use]
+pub const fn contains(address: usize, base: usize, size: usize) -> bool {
+    address >= base && address - base < size
+}
+
 impl Board {
     /// Board of the host, where nothing runs.
     #[cfg(not(target_os = "none"))]

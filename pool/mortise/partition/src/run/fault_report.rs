@@ -4,9 +4,9 @@
 //! console, in some ten thousand instructions, by the faulting vCPU before it stops: one part at a
 //! time, so that the guests of a shared core are not delayed.
 
-use crate::console::log_drain::drain_ring;
 use core_statistics::FaultRegisters;
 use mortise_console::{Argument, Words};
+use mortise_irq::console::log_drain::drain_ring;
 use mortise_machine::{Core, Machine, Vm, report::flush};
 use mortise_state::fault::{DECIDE, FaultReport};
 

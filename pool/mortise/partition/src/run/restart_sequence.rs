@@ -17,10 +17,6 @@
 //! Memory is written to the point of coherency. Each vCPU invalidates the instruction cache of its own
 //! core when it starts; the caches of other VMs' cores are not affected.
 
-use crate::{
-    console::log_drain::flush_log,
-    gic::vm_interrupts::{MERGE_LOCK, VmInterrupts},
-};
 use core::sync::atomic::Ordering;
 use core_manifest::FaultPolicy;
 use core_memory::PhysicalRange;
@@ -28,6 +24,7 @@ use core_statistics::State;
 use hw_arch::cpu::is_interrupt_pending;
 use mortise_console::Argument;
 use mortise_hypercall::Start;
+use mortise_irq::{console::log_drain::flush_log, gic::reset::reset_spis};
 use mortise_machine::{Core, Machine, Vm, colouring, vm::ENDING};
 use mortise_psci::RunEnd;
 use mortise_state::{
@@ -181,29 +178,6 @@ pub(crate) fn reset_devices(vm: &Vm) {
 pub(crate) fn create_log(vm: &Vm) {
     // SAFETY: the VM's cores and the console's map its log ring.
     *vm.log.lock() = unsafe { create_log_ring(vm.description(), vm.kick) };
-}
-
-/// Resets the VM's SPIs while no vCPU runs, from `part` until an interrupt is pending; returns the
-/// next part, if any.
-pub(crate) fn reset_spis(vm: &'static Vm, machine: &'static Machine, part: usize) -> Option<usize> {
-    if let Some(gic) = vm.interrupts.shared() {
-        let core = Core::current();
-        let mut physical = VmInterrupts { machine, vm };
-        let mut next = Some(part);
-        while let Some(part) = next {
-            if core.preemption_pending() {
-                return next;
-            }
-            next = gic.lock().reset(part, &mut physical);
-        }
-    } else if let Some(gic) = vm.interrupts.direct() {
-        // All of it is in banks, at the same offsets on a GICv2.
-        let distributor = machine.board.distributor();
-        let _guard = MERGE_LOCK.lock();
-        gic.shared().for_each(|intid| distributor.reset(intid));
-    }
-    vm.route(machine);
-    None
 }
 
 /// Whether another run follows an end: the payload must be pristine.

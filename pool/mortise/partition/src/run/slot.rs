@@ -1,8 +1,7 @@
 //! Filling and emptying of a VM slot, in bounded steps.
 
-use super::restart_sequence::reset_spis;
-use crate::console::log_drain::flush_log;
 use core::sync::atomic::Ordering;
+use mortise_irq::{console::log_drain::flush_log, gic::reset::reset_spis};
 use mortise_machine::{Core, Machine, Vm};
 use mortise_psci::Power;
 use mortise_state::resumable::Step;

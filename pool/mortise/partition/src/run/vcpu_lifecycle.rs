@@ -4,16 +4,14 @@
 //! are not delayed.
 
 use super::{fault_report::report_fault, restart_sequence::advance};
-use crate::{
-    gic::{
-        list_registers::{open_virtual_interface, reset_virtual_interface},
-        vm_interrupts::{VmInterrupts, refresh},
-    },
-    irq::deliver::serve_pending,
-};
 use hw_arch::cpu;
-use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_hypercall::Start;
+use mortise_irq::{
+    deliver::serve_pending,
+    gic::{
+        list_registers::open_virtual_interface, reset::reset_interrupts, vm_interrupts::refresh,
+    },
+};
 use mortise_machine::{Core, Vm, registry};
 use mortise_psci::{LEADER, NextAction, VcpuSet};
 use mortise_state::resumable::{Step, run_to_completion};
@@ -28,9 +26,6 @@ pub enum ParkedAction {
     /// It has no work until it is kicked.
     Idle,
 }
-
-/// Step of a reset of interrupts that resets the CPU interface, after those of the virtual GIC.
-const INTERFACE: usize = usize::MAX;
 
 /// Starts and stops of vCPUs on a core.
 pub trait VcpuLifecycle {
@@ -175,45 +170,6 @@ impl VcpuLifecycle for Core {
     fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
         run_to_completion(|step| self.stop_vcpu(vm, vcpu, x, step));
     }
-}
-
-/// Resets this core's interrupts to the state of a core that is turned on: nothing of the previous
-/// guest interrupts the next one, or wakes an idle core. Continues from `part` until an interrupt
-/// is pending; returns the next part, if any.
-pub(crate) fn reset_interrupts(
-    core: &Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    part: usize,
-) -> Option<usize> {
-    let machine = core.machine;
-    if let Some(chip) = registry::irqchip() {
-        chip.reset_core(&machine.board.gic());
-        return None;
-    }
-    if let Some(gic) = vm.interrupts.shared() {
-        let mut physical = VmInterrupts { machine, vm };
-        let mut next = part;
-        while next != INTERFACE {
-            if core.preemption_pending() {
-                return Some(next);
-            }
-            let following = gic.lock().reset_vcpu(vcpu, next, &mut physical);
-            next = following.unwrap_or(INTERFACE);
-        }
-        if core.preemption_pending() {
-            return Some(INTERFACE);
-        }
-    } else {
-        cpu_interface::set_group_enabled(Group::One, false);
-        let board = &machine.board;
-        board.redistributor(core.cpu).reset(1 << board.doorbell);
-        hw_arch::registers::icc_ap1r0_el1::write(0);
-        hw_arch::registers::icc_bpr1_el1::write(0);
-    }
-    reset_virtual_interface();
-    hw_arch::barrier::isb();
-    None
 }
 
 /// Waits for an interrupt; the vCPU is recorded as off its core if it must be.

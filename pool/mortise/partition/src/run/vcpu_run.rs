@@ -12,17 +12,18 @@
 //! vCPU that is off still takes Mortise's own interrupts, so that the console continues.
 
 use super::{
-    init::init_core,
-    vcpu_lifecycle::{ParkedAction, VcpuLifecycle, reset_interrupts, wait, wait_off_core},
+    vcpu_lifecycle::{ParkedAction, VcpuLifecycle, wait, wait_off_core},
     virtual_time::{StoppedTimer, set_counter},
-};
-use crate::{
-    gic::{list_registers::is_interrupt_listed, vm_interrupts::refresh},
-    irq::{deliver::serve_pending, doorbell::wake_pending_vms},
 };
 use core_statistics::ExitKind;
 use hw_arch::cpu;
 use mortise_hypercall::{SMCCC_VERSION, Start, VERSION_1_1};
+use mortise_irq::{
+    deliver::serve_pending,
+    doorbell::wake_pending_vms,
+    gic::{list_registers::is_interrupt_listed, reset::reset_interrupts, vm_interrupts::refresh},
+    init::init_core,
+};
 use mortise_machine::{
     Core, Vm,
     interface::CoreTask,

@@ -1,15 +1,14 @@
 //! Exits of a guest.
 
 use super::{devices, fast_exits, hypercalls};
-use crate::{
-    gic::vm_interrupts::VmInterrupts,
-    irq::{CoreInterrupts, deliver, doorbell::doorbell, posted::INTERRUPT},
-    run::vcpu_run::{apply_orders, block, finish_exit},
-};
+use crate::run::vcpu_run::{apply_orders, block, finish_exit};
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gicd::SgiRequest;
-use mortise_machine::{Core, Vm, registry};
+use mortise_irq::{
+    CoreInterrupts, deliver, doorbell::doorbell, gic::sgi::send_sgi, posted::INTERRUPT,
+};
+use mortise_machine::{Core, Vm};
 use mortise_state::fault::Fault;
 use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,
@@ -230,25 +229,6 @@ fn system_register(
         TrapResponse::Undefined => return inject_undefined(),
     }
     skip_instruction();
-}
-
-/// Sends an SGI from vCPU to vCPU.
-fn send_sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, request: SgiRequest, group1: bool) {
-    if let Some(gic) = vm.interrupts.shared() {
-        let mut physical = VmInterrupts {
-            machine: core.machine,
-            vm,
-        };
-        gic.lock().send_sgi(vcpu, request, group1, &mut physical);
-    } else if let Some(gic) = vm.interrupts.direct()
-        && group1
-        && registry::irqchip().is_none()
-    {
-        for value in gic.sgis(vcpu, request) {
-            hw_arch::registers::icc_sgi1r_el1::write(value);
-        }
-        hw_arch::barrier::isb();
-    }
 }
 
 /// Exits of a core.

@@ -5,10 +5,10 @@
 //! nothing, SGIs of a vCPU to itself, and brief hypercalls. Orders to the VM are not checked, as an
 //! order pends the doorbell.
 
-use crate::gic::vm_interrupts::VmInterrupts;
 use core_statistics::ExitKind;
-use hw_arch::{barrier::isb, mmio::Mmio, registers::icc_sgi1r_el1};
+use hw_arch::mmio::Mmio;
 use mortise_gicd::{EnableRegister, SgiRequest};
+use mortise_irq::gic::sgi::send_to_self;
 use mortise_machine::{Core, Vm, registry, trace};
 use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
 
@@ -56,21 +56,7 @@ pub(crate) fn call(core: &Core, frame: &mut Frame) -> bool {
 /// Sends the vCPU a Group 1 SGI that it requested for itself.
 #[inline(always)]
 fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
-    let sent = if let Some(gic) = vm.interrupts.shared() {
-        let machine = core.machine;
-        let mut physical = VmInterrupts { machine, vm };
-        gic.lock().relist_sgi(vcpu, intid, &mut physical)
-    } else if registry::irqchip().is_some() {
-        false
-    } else {
-        let direct = vm.interrupts.direct();
-        let value = direct.and_then(|gic| gic.sgi_to_self(vcpu, intid));
-        value.is_some_and(|value| {
-            icc_sgi1r_el1::write(value);
-            isb();
-            true
-        })
-    };
+    let sent = send_to_self(core, vm, vcpu, intid);
     if sent {
         core.pinned.count::<SYSTEM_REGISTER>();
         skip_instruction();

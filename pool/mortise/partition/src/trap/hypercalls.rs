@@ -1,10 +1,11 @@
 //! Hypercalls, including PSCI.
 
-use crate::{console::log_drain::drain_ring, run::vcpu_run::restart_vcpu};
+use crate::run::vcpu_run::restart_vcpu;
 use core::cell::Cell;
 use core_trace::Event;
 use mortise_hypercall::Outcome::{SystemOff, SystemReset, VcpuOff};
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
+use mortise_irq::console::log_drain::drain_ring;
 use mortise_machine::{Core, Vm, registry};
 use mortise_psci::RunEnd;
 use mortise_vcpu::Frame;

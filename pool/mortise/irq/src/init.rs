@@ -10,7 +10,7 @@ use mortise_state::{
 
 /// Initialises this core's redistributor and CPU interface: the doorbell in Group 0 at the highest
 /// priority, all else in Group 1 and disabled.
-pub(crate) fn init_core(core: &'static Core) {
+pub fn init_core(core: &'static Core) {
     let board = &core.machine.board;
     if let Some(chip) = registry::irqchip() {
         if let Err(why) = chip.init_core(&board.gic(), core.cpu) {

@@ -5,7 +5,6 @@
 //! interrupts: Mortise's own interrupts (console, timer, maintenance), and those that a guest gets
 //! through a list register, at once or, on a shared core, when its vCPU is current.
 
-use super::{doorbell::doorbell, iommu::handle_iommu_irq};
 use crate::{
     console,
     gic::{
@@ -13,6 +12,7 @@ use crate::{
         vm_interrupts::{VmInterrupts, inject_listed, refresh},
     },
 };
+use crate::{doorbell::doorbell, iommu::handle_iommu_irq};
 use core_trace::Event;
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
 use mortise_machine::{Core, Vm, interface::WakeReason};
@@ -21,17 +21,13 @@ use mortise_vcpu::TimerIrq;
 
 /// Takes one Group 1 interrupt of a core with the vCPU that is current on it, if any; returns false
 /// if none is pending.
-pub(crate) fn shared(core: &'static Core, current: Option<(&'static Vm, usize)>) -> bool {
+pub fn shared(core: &'static Core, current: Option<(&'static Vm, usize)>) -> bool {
     // Without virtual devices all of Group 1 belongs to VMs.
     options::virtual_devices() && taken(core, current, cpu_interface::acknowledge_any(Group::One))
 }
 
 /// Handles an interrupt that is acknowledged already.
-pub(crate) fn taken(
-    core: &'static Core,
-    current: Option<(&'static Vm, usize)>,
-    intid: u32,
-) -> bool {
+pub fn taken(core: &'static Core, current: Option<(&'static Vm, usize)>, intid: u32) -> bool {
     let is_one = options::virtual_devices() && !is_special(intid);
     if is_one {
         cpu_interface::end(Group::One, intid);
@@ -46,7 +42,7 @@ pub(crate) fn taken(
 /// later: a more urgent interrupt may be pending by then. Private interrupts always belong to the
 /// current vCPU: no other timer counts.
 #[inline(never)]
-pub(crate) fn deliver(core: &'static Core, current: Option<(&'static Vm, usize)>, intid: u32) {
+pub fn deliver(core: &'static Core, current: Option<(&'static Vm, usize)>, intid: u32) {
     core.record(Event::Enter, intid.into());
     let board = &core.machine.board;
     if let Some(dispatcher) = core.dispatcher()
@@ -110,7 +106,7 @@ fn disable(core: &Core, intid: u32) {
 /// Takes all pending interrupts of an idle core. Interrupts for its guest wait in memory, as the
 /// list registers are saved before the guest's next start.
 #[inline(never)]
-pub(crate) fn serve_pending(core: &'static Core) {
+pub fn serve_pending(core: &'static Core) {
     doorbell(core);
     if let Some((vm, vcpu)) = core.current_vcpu()
         && let Some(gic) = vm.interrupts.shared()

@@ -10,7 +10,7 @@ use mortise_state::interrupts::Interrupts;
 use mortise_vcpu::{Cause, FrameCell};
 
 /// Exit counter of interrupts on a core with a pinned vCPU.
-pub(crate) const INTERRUPT: usize = ExitKind::Interrupt as usize;
+pub const INTERRUPT: usize = ExitKind::Interrupt as usize;
 
 /// Raises the posted interrupt for the pinned vCPU; its list registers are up to date after that.
 #[inline(always)]

@@ -9,7 +9,7 @@ use mortise_machine::{Core, Vm};
 
 /// Carries out an access to a virtual PL011. Returns nothing if the guest must repeat it after
 /// pending interrupts are taken.
-pub(crate) fn access(
+pub fn access(
     core: &'static Core,
     vm: &'static Vm,
     offset: usize,

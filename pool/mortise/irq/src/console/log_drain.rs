@@ -96,21 +96,13 @@ pub(crate) fn drain_rings(machine: &'static Machine, stop: &dyn Fn() -> bool) ->
 
 /// Empties the log ring of one VM until `stop` returns true; returns whether it is empty or its
 /// share is used up.
-pub(crate) fn drain_ring(
-    machine: &'static Machine,
-    vm: &'static Vm,
-    stop: &dyn Fn() -> bool,
-) -> bool {
+pub fn drain_ring(machine: &'static Machine, vm: &'static Vm, stop: &dyn Fn() -> bool) -> bool {
     empty(machine, vm, SHARE, stop)
 }
 
 /// Prints the last output of a VM and ends its line until `stop` returns true; returns whether that
 /// is complete. The VM does not run any more: it restarts or has ended.
-pub(crate) fn flush_log(
-    machine: &'static Machine,
-    vm: &'static Vm,
-    stop: &dyn Fn() -> bool,
-) -> bool {
+pub fn flush_log(machine: &'static Machine, vm: &'static Vm, stop: &dyn Fn() -> bool) -> bool {
     empty(machine, vm, usize::MAX, stop) && end_line(machine, vm, stop)
 }
 

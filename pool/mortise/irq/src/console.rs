@@ -5,15 +5,15 @@
 //!
 //! The line's lock is held for one byte at a time, and on a shared core pending interrupts are
 //! checked in between, so that no core waits for the line. Reports of Mortise are stored as a text
-//! and its arguments ([`Machine::report`](crate::Machine::report)) and printed in steps: at once on
+//! and its arguments ([`Machine::report`](mortise_machine::Machine::report)) and printed in steps: at once on
 //! a pinned core, and on a shared core when no urgent vCPU is ready.
 
-pub(crate) mod attach;
-pub(crate) mod deferred;
-pub(crate) mod input;
-pub(crate) mod log_drain;
-pub(crate) mod output;
-pub(crate) mod pl011;
-pub(crate) mod serial_irq;
+pub mod attach;
+pub mod deferred;
+pub mod input;
+pub mod log_drain;
+pub mod output;
+pub mod pl011;
+pub mod serial_irq;
 
 pub use deferred::ConsoleAccess;

@@ -27,14 +27,14 @@ pub(crate) fn reset_virtual_interface() {
 }
 
 /// Enables this core's virtual CPU interface.
-pub(crate) fn open_virtual_interface() {
+pub fn open_virtual_interface() {
     ich_hcr_el2::write(ich_hcr_el2::read() | hcr::EN);
     hw_arch::barrier::isb();
 }
 
 /// Whether an interrupt is pending in a list register of this core.
 #[inline(never)]
-pub(crate) fn is_interrupt_listed(core: &Core) -> bool {
+pub fn is_interrupt_listed(core: &Core) -> bool {
     let mut listed = core.lr_usage.get().registers();
     while listed != 0 {
         let index = listed.trailing_zeros() as usize;

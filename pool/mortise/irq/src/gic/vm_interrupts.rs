@@ -12,7 +12,9 @@ pub(crate) static MERGE_LOCK: TicketLock<()> = TicketLock::new(());
 
 /// This core's list registers, and the physical interrupts that `vm` owns.
 pub(crate) struct VmInterrupts {
+    /// The machine.
     pub machine: &'static Machine,
+    /// The owner.
     pub vm: &'static Vm,
 }
 
@@ -196,7 +198,7 @@ impl PhysicalGic for VmInterrupts {
 }
 
 /// Refreshes this core's list registers.
-pub(crate) fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
+pub fn refresh(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     if let Some(gic) = vm.interrupts.shared() {
         gic.lock().refresh_lrs(
             vcpu,

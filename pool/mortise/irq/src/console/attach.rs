@@ -9,7 +9,7 @@ use mortise_state::periodic::PeriodicWork;
 static DRAIN: PeriodicWork<&'static Machine> = PeriodicWork::new(10_000_000, drain_rings);
 
 /// Enables the console's interrupts on its core.
-pub(crate) fn attach(core: &'static Core) {
+pub fn attach(core: &'static Core) {
     // A VM without a console of Mortise owns the UART and receives its input.
     let mut vms = core.machine.residents();
     if vms.all(|vm| vm.description().console != Kind::None) {

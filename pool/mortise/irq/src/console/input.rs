@@ -45,7 +45,7 @@ pub(crate) fn enable_receive(machine: &'static Machine) {
 }
 
 /// Enables the UART's receive interrupt for a VM that owns it, if there is one.
-pub(crate) fn enable_receive_for_guest(machine: &'static Machine) {
+pub fn enable_receive_for_guest(machine: &'static Machine) {
     if machine.vms().any(Vm::has_serial_interrupt)
         && let Some(serial) = &mut machine.console.lock().serial
     {
@@ -54,7 +54,7 @@ pub(crate) fn enable_receive_for_guest(machine: &'static Machine) {
 }
 
 /// Processes received input: at once, or on a shared core as deferred work.
-pub(crate) fn receive(core: &'static Core) {
+pub fn receive(core: &'static Core) {
     let machine = core.machine;
     if core.dispatcher().is_none() {
         process_input(machine, &|| false);

@@ -1,13 +1,13 @@
 //! Doorbell of a core.
 
-use super::posted::inject_posted_irq;
+use crate::posted::inject_posted_irq;
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_machine::{Core, registry};
 
 /// Acknowledges the doorbell. What it announces is in the VM's power states or in its virtual GIC.
-pub(crate) fn doorbell(core: &'static Core) {
+pub fn doorbell(core: &'static Core) {
     if let Some(chip) = registry::irqchip() {
         return core.acknowledge_doorbell_by(chip);
     }
@@ -29,7 +29,7 @@ pub(crate) fn doorbell(core: &'static Core) {
 }
 
 /// Passes what other cores announced to the scheduler of a shared core.
-pub(crate) fn wake_pending_vms(core: &'static Core) {
+pub fn wake_pending_vms(core: &'static Core) {
     if let Some(dispatcher) = core.dispatcher() {
         let mut pending_vms = core.pending_vms.swap(0, Ordering::Acquire);
         while pending_vms != 0 {

@@ -29,7 +29,7 @@ pub(crate) fn update_deferred_lines(core: &Core, stop: &dyn Fn() -> bool) -> boo
 
 /// Tells the virtual GIC the level of the virtual PL011's interrupt line. The level is read under
 /// the GIC's lock, so that of two cores the later one sets the final level.
-pub(crate) fn set_line(machine: &'static Machine, vm: &'static Vm) {
+pub fn set_line(machine: &'static Machine, vm: &'static Vm) {
     if let Some(gic) = vm.interrupts.shared() {
         let mut gic = gic.lock();
         let level = vm.serial.lock().interrupt();

@@ -29,20 +29,20 @@ impl Sink for OwnLines {
 }
 
 /// Opens the line and installs Mortise's log on it.
-pub(crate) fn open(machine: &'static Machine) {
+pub fn open(machine: &'static Machine) {
     machine.console.lock().serial = wire(machine);
     core_log::install(&OwnLines, machine.board.log);
 }
 
 /// Selects VM `index` for input.
-pub(crate) fn select(machine: &Machine, index: Option<usize>) {
+pub fn select(machine: &Machine, index: Option<usize>) {
     if let Some(index) = index {
         machine.console.lock().console.select(index);
     }
 }
 
 /// Prints a last line, even if another core holds the line's lock.
-pub(crate) fn print_panic(machine: &Machine, text: core::fmt::Arguments<'_>) {
+pub fn print_panic(machine: &Machine, text: core::fmt::Arguments<'_>) {
     mortise_console::last_message(machine.now(), text, &mut Wire(&mut wire(machine)));
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn wire(machine: &Machine) -> Option<Serial> {
 }
 
 /// Prints a byte of a VM unless `stop` returns true before; returns whether it is on the line.
-pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
+pub fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         if step(machine, vm, byte) {
             return true;
@@ -64,12 +64,12 @@ pub(crate) fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> boo
 }
 
 /// Does a step towards printing a byte of a VM; returns whether it is on the line.
-pub(crate) fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
+pub fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
     put(machine, vm.index, byte, vm.name())
 }
 
 /// Does the same for any writer, by its number.
-pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bool {
+pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bool {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
@@ -80,7 +80,7 @@ pub(crate) fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bo
 
 /// Ends the line that a VM has begun, if any, unless `stop` returns true before; returns whether it
 /// is ended.
-pub(crate) fn end_line(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
+pub fn end_line(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
     let is_unfinished =
         options::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
     (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)
