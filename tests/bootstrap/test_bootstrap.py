@@ -31,6 +31,38 @@ def demo(machine, **how):
     assert {vm["state"] for vm in report["vms"]} == {"running"}
 
 
+def counted(machine, **how):
+    """What needs the counting plugin, which is built for the release's QEMU."""
+    options = "--headless --deterministic --seconds 1 --json counted.json"
+    done = machine.run(in_clone(f"./tenon run motor-linux {options}"), **how)
+    assert done.returncode == 0, done.stderr[-2000:]
+    home = "root" if how.get("user", "root") == "root" else f"home/{how['user']}"
+    report = json.loads((machine.root / home / "tenonos/counted.json").read_text())
+    motor = next(vm for vm in report["vms"] if vm["name"] == "motor")
+    assert (motor["exits_in_window"], motor["el2_instructions_in_window"]) == (0, 0)
+    done = machine.run(in_clone("./tenon bench irq --environment bare --json rows.json"), **how)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads((machine.root / home / "tenonos/rows.json").read_text())
+
+
+def first_steps(machine, **how):
+    """The ten minutes of README, and a few tests of each kind."""
+    home = "/root" if how.get("user", "root") == "root" else f"/home/{how['user']}"
+    tenon = f"{home}/tenonos/tenon"
+    vm = '[[vm]]\\nname = "linux"\\nkind = "linux"\\ncpus = [1, 2, 3]\\nmemory = "512M"\\n'
+    for line in (
+        f"{tenon} new app blinker",
+        f"{tenon} run blinker --headless --seconds 3",
+        "(cd blinker && cargo test)",
+        f"sed -i s/10ms/1ms/ blinker/system.toml && printf '\\n{vm}' >>blinker/system.toml",
+        f"{tenon} run blinker --headless --deterministic --seconds 3",
+        in_clone("./tenon test orchestrator/tests/run/test_plugin.py"),
+        in_clone("./tenon test tests/target/tools/test_counting.py"),
+    ):
+        done = machine.run(line, **how)
+        assert done.returncode == 0, done.stderr[-2000:]
+
+
 @pytest.fixture(scope="module")
 def debian12(machines):
     return machines(12)
@@ -90,6 +122,12 @@ class TestDebian12WithItsOwnRust:
     def test_the_demo(self, debian12):
         demo(debian12)
 
+    def test_what_is_counted(self, debian12):
+        counted(debian12)
+
+    def test_the_first_steps(self, debian12):
+        first_steps(debian12)
+
     def test_the_demo_again_without_a_network(self, debian12):
         demo(debian12, network=False)
         demo(debian12, network=False)
@@ -140,6 +178,12 @@ class TestDebian13:
 
     def test_the_demo(self, debian13):
         demo(debian13, user="someone")
+
+    def test_what_is_counted(self, debian13):
+        counted(debian13, user="someone")
+
+    def test_the_first_steps(self, debian13):
+        first_steps(debian13, user="someone")
 
     def test_the_demo_again_without_a_network(self, debian13):
         demo(debian13, user="someone", network=False)

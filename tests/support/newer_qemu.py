@@ -1,8 +1,8 @@
 """QEMU of Debian's backports, beside the one that is installed.
 
-Debian 13 and the backports of Debian 12 have QEMU 10, of which the plugin interface, the cores and the
-boards are newer than those of Debian 12's 7.2. The packages are fetched as those for Linux VMs are, and
-unpacked in the clone: nothing is installed.
+Debian 13 and the backports of Debian 12 have QEMU 10, of which the plugin interface, the cores and
+the boards are newer than those of Debian 12's 7.2. The packages are fetched as those for Linux VMs
+are, and unpacked in the clone: nothing is installed.
 """
 
 import os
