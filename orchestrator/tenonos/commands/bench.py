@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tenonos import completion
 from tenonos.options import ResultFile
+
+if TYPE_CHECKING:
+    from tenonos.bench.row import Row
 
 
 def command(
@@ -51,7 +54,6 @@ def command(
     applications.
     """
     from tenonos import bench, outputs, ui
-    from tenonos.bench.figures import figures
     from tenonos.bench.show import show
 
     choice = bench.choose(suites or [], environments or [], full)
@@ -67,7 +69,7 @@ def command(
             outputs.write(html_file, page(rows))
         if svg_file is not None:
             outputs.write(svg_file, picture(rows))
-    found = [figures().to_json(row) for row in rows]
+    found = [_described(row) for row in rows]
     if documents:
         from tenonos.analysis.recorded import RecordedRows
         from tenonos.bench.documents import demo, written
@@ -83,3 +85,13 @@ def command(
     if json_file is not None:
         outputs.write(json_file, text + "\n")
     show(rows)
+
+
+def _described(row: Row) -> dict[str, Any]:
+    """A row with its figures, and the emulator that counted it."""
+    from tenonos.bench.figures import figures
+    from tenonos.run import qemu
+
+    counted = row.suite != "size" and row.environment != "host"
+    found = figures().to_json(row)
+    return found | ({"emulator": qemu.emulator()} if counted else {})

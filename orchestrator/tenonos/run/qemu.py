@@ -91,6 +91,12 @@ def _stated(path: str) -> str:
     return found[1] if found else ""
 
 
+def emulator(binary: str = BINARY) -> str | None:
+    """What figures name as the machine that they hold for; None if it states no version."""
+    stated = version(binary)
+    return f"QEMU {stated}" if stated else None
+
+
 class Qemu:
     """A running emulator."""
 

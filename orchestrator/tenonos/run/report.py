@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tenonos.run import qemu
 from tenonos.run.console import Transcript
 from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
 from tenonos.run.plugin import Moment
@@ -44,6 +45,7 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         mode=target.mode,
         timing="deterministic" if options.deterministic else "host",
         note=None if options.deterministic else HOST_NOISE,
+        emulator=qemu.emulator(options.binary),
         vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
         channels=[*_telemetry(session.window.records), *_channels(session)],

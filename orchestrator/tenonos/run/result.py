@@ -112,6 +112,8 @@ class Result(_Record):
     mode: str
     timing: Literal["host", "deterministic"]
     note: str | None = None
+    emulator: str | None = None
+    """The emulator and its version, for which counts of instructions hold."""
     vms: list[VmResult]
     periodic: list[PeriodicResult]
     channels: list[ChannelResult]
