@@ -28,6 +28,9 @@ COMMANDS = (
 )
 """In the order of the help; a command without a module is not listed."""
 
+HOMES = ("tenonos.commands", "tools.commands")
+"""The packages with a module for each command."""
+
 INTERRUPTED = 130
 HELP = {"help_option_names": ["-h", "--help"]}
 ENTRY: dict[str, Any] = {
@@ -112,13 +115,14 @@ class LazyCommands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The commands that exist, in the order of the help."""
-        return [name for name in COMMANDS if importlib.util.find_spec(_module(name))]
+        return [name for name in COMMANDS if _module(name)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
-        if cmd_name not in self.list_commands(ctx):
+        name = _module(cmd_name) if cmd_name in COMMANDS else None
+        if name is None:
             return None
-        module = importlib.import_module(_module(cmd_name))
+        module = importlib.import_module(name)
         if hasattr(module, "app"):
             return typer.main.get_command(module.app)
         app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
@@ -126,8 +130,11 @@ class LazyCommands(TyperGroup):
         return typer.main.get_command(app)
 
 
-def _module(name: str) -> str:
-    return f"tenonos.commands.{name}"
+def _module(name: str) -> str | None:
+    """The module of a command: of the orchestrator, or of the developers' tools."""
+    packages = [place for place in HOMES if importlib.util.find_spec(place.partition(".")[0])]
+    found = (f"{package}.{name}" for package in packages)
+    return next((module for module in found if importlib.util.find_spec(module)), None)
 
 
 def _version(value: bool) -> None:

@@ -46,7 +46,7 @@ def systems(incomplete: str) -> list[str]:
 
 def suites(incomplete: str) -> list[str]:
     """The suites of the bench."""
-    from tenonos.bench.suites import SUITES
+    from tools.bench.suites import SUITES
 
     return _beginning(SUITES, incomplete)
 

@@ -43,6 +43,7 @@ def test_every_top_folder_says_what_it_holds():
         "orchestrator",
         "pool",
         "tests",
+        "tools",
     ):
         assert (ROOT / name / "README.md").is_file(), name
     for layer in Path(ROOT / "pool").iterdir():

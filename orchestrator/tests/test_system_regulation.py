@@ -3,13 +3,13 @@
 import pytest
 from descriptions import described, load_vm, read, section
 
-from tenonos.bench import slowdown
 from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.run.plugin import Passage
 from tenonos.system import regulation
 from tenonos.system.schema import parse
 from tenonos.system.write import render
+from tools.bench import slowdown
 
 REGULATED = described(
     "regulated",

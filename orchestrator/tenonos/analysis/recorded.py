@@ -118,12 +118,12 @@ def _order(row: Json) -> tuple[str, str, bool, str]:
 
 def tools() -> dict[str, str]:
     """What decides how many instructions a row takes, and the commit."""
-    from tenonos.cards.stale import compiler
     from tenonos.run import qemu
+    from tenonos.setup import rust
 
     return {
         "qemu": qemu.version(),
-        "rust": compiler(),
+        "rust": rust.toolchain().release,
         "commit": _said("git", "-C", str(paths.ROOT), "rev-parse", "--short=12", "HEAD"),
     }
 

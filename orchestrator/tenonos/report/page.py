@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tenonos import markup, paths
-from tenonos.bench.plot import Bar, Frame, Histogram, Line, bars, chart, histogram, linear
 from tenonos.explore.oracle import Verdict, unbeaten
 from tenonos.plan.models import Item
 from tenonos.plan.report import DEMAND, analysis_lines, demand, value_text
 from tenonos.report.gather import Composed, Found
+from tenonos.report.plot import Bar, Frame, Histogram, Line, bars, chart, histogram, linear
 from tenonos.run.formats import CAUSES
 from tenonos.run.result import PeriodicResult, VmResult
 from tenonos.system.units import duration_text, size_text

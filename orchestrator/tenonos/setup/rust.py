@@ -57,10 +57,15 @@ class Toolchain:
         return wanted
 
     @property
+    def release(self) -> str:
+        """The version as Rust writes it."""
+        return ".".join(map(str, self.version))
+
+    @property
     def shown(self) -> str:
         """The version, and the source of `core` for the targets."""
         source = "core built with each image" if self.builds_core else "targets by rustup"
-        return f"{'.'.join(map(str, self.version))} ({source})"
+        return f"{self.release} ({source})"
 
 
 def minimum() -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
 
-from tenonos.linux.tools import _machine
+from tenonos.linux.tools import machine
 from tenonos.setup import debian
 
 INFEASIBLE = 2
@@ -55,7 +55,7 @@ class KconfigConf:
     """Debian's kconfig-conf, unpacked in a folder with the pool's tree as one file."""
 
     def __init__(self, folder: Path, root: Path):
-        package = debian.package("kconfig-frontends", architecture=_machine())
+        package = debian.package("kconfig-frontends", architecture=machine())
         subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
         (library,) = folder.glob("usr/lib/*/libkconfig-parser-*.so")
         self.program = folder / "usr/bin/kconfig-conf"

@@ -6,11 +6,11 @@ import pytest
 from conftest import ROOT, assert_well
 
 from tenonos.analysis.recorded import RecordedRows, tools
-from tenonos.bench.documents import demo
-from tenonos.bench.figures import figures, with_sums
-from tenonos.bench.paper import papers
-from tenonos.bench.row import Kinds, Row
-from tenonos.bench.suites import ENVIRONMENTS
+from tools.bench.documents import demo
+from tools.bench.figures import figures, with_sums
+from tools.bench.paper import papers
+from tools.bench.row import Kinds, Row
+from tools.bench.suites import ENVIRONMENTS
 
 SUITES = sorted({figure.suite for figure in figures().all if figure.peers})
 """The suites of the README's table and picture, which have figures of other kernels."""

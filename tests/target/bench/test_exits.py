@@ -3,9 +3,9 @@
 import pytest
 from conftest import assert_well
 
-from tenonos.bench.exits import KINDS
-from tenonos.bench.figures import figures
-from tenonos.bench.row import Kinds, Row
+from tools.bench.exits import KINDS
+from tools.bench.figures import figures
+from tools.bench.row import Kinds, Row
 
 EXITS = ("hypercall", "gicd_read", "gicd_write_zero", "sgi_self")
 

@@ -1,6 +1,6 @@
 """A soak of 100 s of virtual time; `./tenon test --soak` runs the whole day."""
 
-from tenonos.testing import soak
+from tools.testing import soak
 
 
 def test_no_release_is_lost_early_or_drifts():

@@ -15,7 +15,7 @@ from tenonos import catalogue
 from tenonos.build.attribution import attribute
 from tenonos.cards.card import load
 from tenonos.cards.estimate import of_tree
-from tenonos.cards.stale import stale
+from tools.cards.stale import stale
 
 
 def digest(outcome):

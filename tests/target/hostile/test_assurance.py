@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenonos import bench
+from tools import bench
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Some of `bench/applications.toml`: a system composed from a sentence answers a number.
 
-`orchestrator/tests/test_bench_applications.py` composes all of them; `./tenon bench applications`
+`tools/tests/test_bench_applications.py` composes all of them; `./tenon bench applications`
 builds, boots and queries them.
 """
 
@@ -9,10 +9,10 @@ import random
 import pytest
 
 from tenonos import build, system
-from tenonos.bench.applications import DIALOGUE, Application, applications, attempt, without
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
 from tenonos.run import RunOptions, Session, Target, script
+from tools.bench.applications import DIALOGUE, Application, applications, attempt, without
 
 ALL = {application.name: application for application in applications()}
 

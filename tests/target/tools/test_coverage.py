@@ -6,8 +6,8 @@ from conftest import ROOT
 from tenonos import build
 from tenonos import system as systems
 from tenonos.analysis.coverage import Coverage
-from tenonos.bench import coverage as suite
 from tenonos.run import RunOptions, Session, Target, plugin, script
+from tools.bench import coverage as suite
 
 PARTITION = "pool/mortise/partition/src"
 

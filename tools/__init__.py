@@ -1,0 +1,1 @@
+"""What only developers of TenonOS run: rules, tests, benches, measured cards."""

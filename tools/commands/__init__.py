@@ -1,0 +1,1 @@
+"""The commands of `./tenon` that only developers run, one module each."""

@@ -1,0 +1,141 @@
+"""The suites written in Python: of the orchestrator, of whole systems, of the way in.
+
+In several lanes each file is a process of its own. What is marked `alone`, because it runs by the
+host's clock and would be judged by how busy the host is, comes after them, one after another. Where
+the files of a folder load the same, each folder is a process instead, and nothing is alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tenonos import paths
+from tools.testing.cargo import Show
+from tools.testing.count import Count
+from tools.testing.lanes import Lanes
+from tools.testing.process import Process, Silent
+from tools.testing.selection import ALL, Selection
+
+_TEST = re.compile(r"^(?P<name>\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
+
+_LIMIT = re.compile(r"^@pytest\.mark\.timeout\((\d+)\)", re.MULTILINE)
+
+_WELL = (0, 5)
+"""Pytest's status when all passed, and when nothing was chosen."""
+
+USUAL_LIMIT = 600
+"""Seconds that a test of a whole system may take unless it says how many."""
+
+
+def count(report: Path) -> Count:
+    """What pytest's JUnit report comes to; an error in a fixture is a failure."""
+    total = Count()
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        name = f"{case.get('classname', '')}::{case.get('name', '')}"
+        problem = next((found for kind in ("failure", "error") for found in case.iter(kind)), None)
+        if problem is not None:
+            total.fail(f"{name}: {_first_line(problem.get('message', ''))}")
+        elif case.find("skipped") is not None:
+            total.skipped += 1
+        else:
+            total.passed += 1
+    return total
+
+
+def _first_line(message: str) -> str:
+    """What went wrong, short enough for one line."""
+    return next(iter(message.splitlines()), "")[:200]
+
+
+def run(
+    name: str,
+    folders: Sequence[Path],
+    silence: float,
+    show: Show,
+    lanes: int,
+    selection: Selection = ALL,
+    by_folder: bool = False,
+    has_long_forms: bool = False,
+) -> Count:
+    """The selected tests below the folders; `silence` bounds one test from outside pytest."""
+    files = selection.files(*folders)
+    if not files:
+        return Count()
+    options = [f"--deselect={test.node}" for test in selection.left_out(files)]
+    options += ["-k", selection.words] if selection.words else []
+    options += ["--full"] if selection.full and has_long_forms else []
+    if lanes == 1 or len(files) == 1:
+        where = selection.nodes(files) if selection.is_narrow else list(folders)
+        return _Part(name, where, silence, show, options=options).run()
+    groups: dict[str, list[Path]] = {}
+    for file in files:
+        key = "-".join(file.parent.parts[-2:]) if by_folder else file.stem.removeprefix("test_")
+        groups.setdefault(key, []).append(file)
+    mark = "" if by_folder else "not alone"
+    beside = [
+        _Part(f"{name}-{key}", selection.nodes(groups[key]), silence, show, mark, options)
+        for key in sorted(groups, key=lambda key: _length(groups[key]), reverse=True)
+    ]
+    total = Lanes(lanes).run((part.start, part.read) for part in beside)
+    alone = [file for file in files if "mark.alone" in file.read_text()]
+    if by_folder or not alone:
+        return total
+    where = selection.nodes(alone)
+    return total + _Part(f"{name}-alone", where, silence, show, "alone", options).run()
+
+
+def _length(files: list[Path]) -> tuple[int, int]:
+    """How long they may take: nothing long is to begin when the others end."""
+    texts = [file.read_text() for file in files]
+    limits = [int(limit) for text in texts for limit in _LIMIT.findall(text)]
+    return max(limits, default=USUAL_LIMIT), sum(map(len, texts))
+
+
+class _Part:
+    """One pytest process: a suite, or those tests of some files that a mark chooses."""
+
+    def __init__(
+        self,
+        name: str,
+        where: Sequence[Path | str],
+        silence: float,
+        show: Show,
+        mark: str = "",
+        options: Sequence[str] = (),
+    ) -> None:
+        self._name, self._where, self._mark, self._options = name, where, mark, options
+        self._silence, self._show = silence, show
+        self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
+        self._report = paths.ensure(paths.RUN) / f"test-{name}.xml"
+
+    def run(self) -> Count:
+        return self.read(self.start(os.environ))
+
+    def start(self, environment: Mapping[str, str]) -> Process:
+        self._report.unlink(missing_ok=True)
+        command = [sys.executable, "-u", "-m", "pytest", "-v", "--tb=short", "--color=no"]
+        command += ["-p", "no:cacheprovider", "--continue-on-collection-errors"]
+        command += [f"--junit-xml={self._report}", "-m", self._mark]
+        command += [*self._options, *map(str, self._where)]
+        return Process(command, self._log, paths.ROOT, environment)
+
+    def read(self, process: Process) -> Count:
+        total = Count()
+        log = paths.shown(self._log)
+        try:
+            for line in process.lines(self._silence):
+                if match := _TEST.match(line):
+                    self._show(match["name"].rpartition("/")[2])
+        except Silent:
+            total.fail(f"{self._name}: silent for {self._silence:.0f} s (see {log})")
+        reported = self._report.exists()
+        if reported:
+            total += count(self._report)
+        if not total.failed and not (reported and process.status in _WELL):
+            total.fail(f"{self._name}: pytest ended with status {process.status} (see {log})")
+        return total
