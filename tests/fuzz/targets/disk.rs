@@ -7,50 +7,40 @@ mod any;
 use core_virtq::{Memory, Outside};
 use mortise_vdev_blk::{Block, Geometry, IoError, SECTOR, Store};
 
-/// A small memory, so that random addresses hit it, and a small disk.
-struct World {
+/// A small disk and the memory of its driver, which is small so that random addresses hit it.
+struct SmallDisk {
     memory: [u8; 1024],
     disk: [u8; 2048],
 }
 
-impl World {
-    fn range(&self, at: u64, size: usize) -> Result<core::ops::Range<usize>, Outside> {
-        let at = usize::try_from(at).map_err(|_| Outside)?;
-        let end = at.checked_add(size).filter(|end| *end <= self.memory.len());
-        end.map(|end| at..end).ok_or(Outside)
-    }
-}
-
-impl Memory for World {
+impl Memory for SmallDisk {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        bytes.copy_from_slice(&self.memory[range]);
-        Ok(())
+        self.memory.read(at, bytes)
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        self.memory[range].copy_from_slice(bytes);
-        Ok(())
+        self.memory.write(at, bytes)
     }
 }
 
-impl Store for World {
+impl Store for SmallDisk {
     fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
-        let (from, to) = (from as usize, self.range(to, size as usize)?);
-        self.memory[to].copy_from_slice(&self.disk[from..from + size as usize]);
+        let from = from as usize;
+        self.memory
+            .write(to, &self.disk[from..from + size as usize])?;
         Ok(size)
     }
 
     fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
-        let (from, to) = (self.range(from, size as usize)?, to as usize);
-        self.disk[to..to + size as usize].copy_from_slice(&self.memory[from]);
+        let to = to as usize;
+        self.memory
+            .read(from, &mut self.disk[to..to + size as usize])?;
         Ok(size)
     }
 }
 
 target!(|steps: Vec<(u8, u16, u32)>| {
-    let mut world = World {
+    let mut disk = SmallDisk {
         memory: [0; 1024],
         disk: [0; 2048],
     };
@@ -80,17 +70,17 @@ target!(|steps: Vec<(u8, u16, u32)>| {
                 let _ = block.read(at % 0x200, kind >> 4);
             }
             2 | 3 => {
-                let _ = world.write(at as u64 % 1024, &value.to_le_bytes());
+                let _ = disk.write(at as u64 % 1024, &value.to_le_bytes());
             }
             // Extends a chain by one descriptor.
             4 => {
-                let count = u16::from_le_bytes([world.memory[130], world.memory[131]]);
-                world.memory[130..132].copy_from_slice(&count.wrapping_add(1).to_le_bytes());
-                world.memory[132 + usize::from(count % 8) * 2] = at as u8 % 8;
+                let count = u16::from_le_bytes([disk.memory[130], disk.memory[131]]);
+                disk.memory[130..132].copy_from_slice(&count.wrapping_add(1).to_le_bytes());
+                disk.memory[132 + usize::from(count % 8) * 2] = at as u8 % 8;
                 block.write(0x050, 4, 0);
             }
             _ => {
-                block.step(&mut world);
+                block.step(&mut disk);
             }
         }
     }

@@ -20,24 +20,9 @@
 //! # Example
 //!
 //! ```
-//! use core_virtq::{Violation, Memory, Outside, Queue};
+//! use core_virtq::{Memory, Queue, Violation};
 //!
-//! struct Ram([u8; 4096]);
-//!
-//! impl Memory for Ram {
-//!     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
-//!         let at = usize::try_from(at).map_err(|_| Outside)?;
-//!         let own = self.0.get(at..).and_then(|own| own.get(..bytes.len()));
-//!         own.map(|own| bytes.copy_from_slice(own)).ok_or(Outside)
-//!     }
-//!     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
-//!         let at = usize::try_from(at).map_err(|_| Outside)?;
-//!         let own = self.0.get_mut(at..).and_then(|own| own.get_mut(..bytes.len()));
-//!         own.map(|own| own.copy_from_slice(bytes)).ok_or(Outside)
-//!     }
-//! }
-//!
-//! let mut ram = Ram([0; 4096]);
+//! let mut ram = [0; 4096];
 //! let mut queue = Queue::new(8, 0, 0x100, 0x200).unwrap();
 //! assert!(!queue.poll(&ram)?);
 //! // The driver makes descriptor 0 available, a buffer of 16 bytes at 0x300.
@@ -59,6 +44,7 @@
 #[cfg(test)]
 mod tests;
 
+use core::ops::Range;
 use core::sync::atomic::{Ordering, fence};
 
 /// Error of an access: the range is not entirely the driver's memory.
@@ -131,6 +117,29 @@ pub trait Memory {
         let both = u64::from(first) | u64::from(second) << 32;
         self.write(at, &both.to_le_bytes())
     }
+}
+
+/// Memory of a driver that writes it only between the device's steps: in a simulation or a test.
+/// Its first byte has address zero.
+impl<const SIZE: usize> Memory for [u8; SIZE] {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
+        let own = self.get(range(at, bytes.len())?).ok_or(Outside)?;
+        bytes.copy_from_slice(own);
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
+        let own = self.get_mut(range(at, bytes.len())?).ok_or(Outside)?;
+        own.copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The indices of `size` bytes from `at` on.
+fn range(at: u64, size: usize) -> Result<Range<usize>, Outside> {
+    let at = usize::try_from(at).map_err(|_| Outside)?;
+    let end = at.checked_add(size).ok_or(Outside)?;
+    Ok(at..end)
 }
 
 /// Protocol violation by the driver. The queue must not be used until the device is reset.

@@ -8,17 +8,11 @@ const AVAILABLE: u64 = 0x100;
 const USED: u64 = 0x200;
 
 /// The driver's memory.
-struct Ram(Vec<u8>);
+struct Ram([u8; 0x300]);
 
 impl Ram {
     fn new() -> Self {
-        Self(vec![0; 0x300])
-    }
-
-    fn range(&self, at: u64, size: usize) -> Result<core::ops::Range<usize>, Outside> {
-        let at = usize::try_from(at).map_err(|_| Outside)?;
-        let end = at.checked_add(size).filter(|end| *end <= self.0.len());
-        end.map(|end| at..end).ok_or(Outside)
+        Self([0; 0x300])
     }
 
     fn describe(&mut self, number: u64, address: u64, length: u32, flags: u16, next: u16) {
@@ -45,16 +39,26 @@ impl Ram {
 
 impl Memory for Ram {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        bytes.copy_from_slice(&self.0[range]);
-        Ok(())
+        self.0.read(at, bytes)
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        self.0[range].copy_from_slice(bytes);
-        Ok(())
+        self.0.write(at, bytes)
     }
+}
+
+#[test]
+fn memory_from_address_zero_on_refuses_what_lies_beyond_it() {
+    let mut memory = [1, 2, 3, 4];
+    assert_eq!(memory.write(2, &[7, 8]), Ok(()));
+    let mut bytes = [0; 2];
+    assert_eq!(memory.read(2, &mut bytes), Ok(()));
+    assert_eq!(bytes, [7, 8]);
+    for at in [3, 4, u64::MAX - 1, u64::MAX] {
+        assert_eq!(memory.write(at, &[0; 2]), Err(Outside));
+        assert_eq!(memory.read(at, &mut bytes), Err(Outside));
+    }
+    assert_eq!((memory, bytes), ([1, 2, 7, 8], [7, 8]));
 }
 
 /// Returns a chain and publishes it.
@@ -220,7 +224,7 @@ proptest! {
         starts in prop::array::uniform3(0u64..0x30),
         waiting in 0u16..10,
     ) {
-        let mut ram = Ram(bytes);
+        let mut ram = Ram(bytes.try_into().unwrap());
         let [descriptors, available, used] = starts.map(|start| start * 16);
         let mut queue = Queue::new(SIZE, descriptors, available, used).unwrap();
         let _ = ram.write(available + 2, &waiting.to_le_bytes());
@@ -234,7 +238,7 @@ proptest! {
                 prop_assert_eq!(buffer.last, chain.next.is_none());
             }
             prop_assert!(buffers <= SIZE);
-            let before = ram.0.clone();
+            let before = ram.0;
             let _ = give(&mut queue, &mut ram, chain, 7);
             let ring = used as usize..used as usize + 4 + 8 * usize::from(SIZE);
             let changed = before.iter().zip(&ram.0).enumerate();

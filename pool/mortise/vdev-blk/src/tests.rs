@@ -18,22 +18,21 @@ const PIECE: u32 = 100;
 
 /// The disk and the driver's memory.
 struct World {
-    memory: Vec<u8>,
+    memory: [u8; MEMORY],
     disk: Vec<u8>,
 }
 
 impl World {
     fn new() -> Self {
         Self {
-            memory: vec![0; MEMORY],
+            memory: [0; MEMORY],
             disk: (0..SECTORS * SECTOR).map(|at| (at / 7) as u8).collect(),
         }
     }
 
-    fn range(&self, at: u64, size: usize) -> Result<core::ops::Range<usize>, Outside> {
-        let at = usize::try_from(at).map_err(|_| Outside)?;
-        let end = at.checked_add(size).filter(|end| *end <= self.memory.len());
-        end.map(|end| at..end).ok_or(Outside)
+    /// Checks that a range is the driver's memory.
+    fn check(&self, at: u64, size: u32) -> Result<(), Outside> {
+        self.memory.read(at, &mut vec![0; size as usize])
     }
 
     fn put(&mut self, at: u64, bytes: &[u8]) {
@@ -51,32 +50,28 @@ impl World {
 
 impl Memory for World {
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        bytes.copy_from_slice(&self.memory[range]);
-        Ok(())
+        self.memory.read(at, bytes)
     }
 
     fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
-        let range = self.range(at, bytes.len())?;
-        self.memory[range].copy_from_slice(bytes);
-        Ok(())
+        self.memory.write(at, bytes)
     }
 }
 
 impl Store for World {
     fn load(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
-        let (to, done) = (self.range(to, size as usize)?, size.min(PIECE) as usize);
-        let from = from as usize;
+        self.check(to, size)?;
+        let (from, done) = (from as usize, size.min(PIECE) as usize);
         assert!(size > 0 && from + size as usize <= self.disk.len());
-        self.memory[to][..done].copy_from_slice(&self.disk[from..from + done]);
+        self.memory.write(to, &self.disk[from..from + done])?;
         Ok(done as u32)
     }
 
     fn store(&mut self, from: u64, to: u64, size: u32) -> Result<u32, IoError> {
-        let (from, done) = (self.range(from, size as usize)?, size.min(PIECE) as usize);
-        let to = to as usize;
+        self.check(from, size)?;
+        let (to, done) = (to as usize, size.min(PIECE) as usize);
         assert!(size > 0 && to + size as usize <= self.disk.len());
-        self.disk[to..to + done].copy_from_slice(&self.memory[from][..done]);
+        self.memory.read(from, &mut self.disk[to..to + done])?;
         Ok(done as u32)
     }
 }
