@@ -130,34 +130,6 @@ impl Model {
         self.members[i].arrival = self.count;
     }
 
-    /// Advances from `now - 1` to `now`.
-    fn pass(&mut self, now: u64) {
-        if let Some(i) = self.running {
-            if self.level(i) == 0 {
-                self.turn.1 = self.turn.1.saturating_sub(1);
-            }
-            let member = &mut self.members[i];
-            if member.spent.is_none() {
-                member.left = member.left.saturating_sub(1);
-            }
-        }
-        let mut due: Vec<usize> = (0..self.members.len()).collect();
-        due.sort_by_key(|&i| self.members[i].spent);
-        for i in due {
-            let member = &mut self.members[i];
-            let Some((budget, period)) = member.share.reservation else {
-                continue;
-            };
-            if member.end == now && (!member.share.deadline || member.spent.is_some()) {
-                member.left = budget;
-                member.end += period;
-                if member.spent.take().is_some() {
-                    self.arrive(i);
-                }
-            }
-        }
-    }
-
     fn wake(&mut self, i: usize, now: u64) {
         let member = &mut self.members[i];
         if member.wants {
@@ -200,8 +172,44 @@ impl Model {
         }
         self.arrive(i);
     }
+}
 
-    fn decide(&mut self, now: u64) {
+impl Textbook for Model {
+    fn pass(&mut self, now: u64) {
+        if let Some(i) = self.running {
+            if self.level(i) == 0 {
+                self.turn.1 = self.turn.1.saturating_sub(1);
+            }
+            let member = &mut self.members[i];
+            if member.spent.is_none() {
+                member.left = member.left.saturating_sub(1);
+            }
+        }
+        let mut due: Vec<usize> = (0..self.members.len()).collect();
+        due.sort_by_key(|&i| self.members[i].spent);
+        for i in due {
+            let member = &mut self.members[i];
+            let Some((budget, period)) = member.share.reservation else {
+                continue;
+            };
+            if member.end == now && (!member.share.deadline || member.spent.is_some()) {
+                member.left = budget;
+                member.end += period;
+                if member.spent.take().is_some() {
+                    self.arrive(i);
+                }
+            }
+        }
+    }
+
+    fn change(&mut self, entity: usize, wake: bool, now: u64) {
+        match wake {
+            true => self.wake(entity, now),
+            false => self.wait(entity),
+        }
+    }
+
+    fn decide(&mut self, now: u64) -> Option<usize> {
         if let Some(i) = self.running {
             self.exhaust(i, now);
         }
@@ -222,7 +230,7 @@ impl Model {
             let mut next = first;
             if self.turn.0 == Some(first) {
                 if self.turn.1 > 0 || ready.len() == 1 {
-                    return;
+                    return self.running;
                 }
                 self.arrive(first);
                 next = ready[1];
@@ -230,6 +238,7 @@ impl Model {
             self.turn = (Some(next), SLICE);
             self.running = Some(next);
         }
+        self.running
     }
 }
 
@@ -295,17 +304,43 @@ pub(crate) fn run(
     }
 }
 
-/// Records the first time at which another entity runs than by the textbook.
-pub(crate) fn record_difference(
-    result: &mut Result<(), TestCaseError>,
-    now: u64,
-    runs: Option<usize>,
-    textbook: Option<usize>,
-) {
-    if result.is_ok() && textbook != runs {
-        *result = Err(TestCaseError::fail(std::format!(
-            "at {now} {runs:?} runs, {textbook:?} by the textbook"
-        )));
+/// A scheduler by its textbook definition, simulated tick by tick.
+pub(crate) trait Textbook {
+    /// Advances from `now - 1` to `now`.
+    fn pass(&mut self, now: u64);
+    /// An entity becomes ready, or blocks.
+    fn change(&mut self, entity: usize, wake: bool, now: u64);
+    /// The entity that runs from `now` on.
+    fn decide(&mut self, now: u64) -> Option<usize>;
+}
+
+/// Comparison of a scheduler with its textbook definition.
+pub(crate) struct Comparison<T> {
+    textbook: T,
+    /// The first time at which different entities ran.
+    pub(crate) result: Result<(), TestCaseError>,
+}
+
+impl<T: Textbook> Comparison<T> {
+    pub(crate) const fn with(textbook: T) -> Self {
+        let result = Ok(());
+        Self { textbook, result }
+    }
+
+    /// Compares the entity that the scheduler ran at `now`, after these wakes and blocks.
+    pub(crate) fn tick(&mut self, now: u64, happened: &[(usize, bool)], runs: Option<usize>) {
+        if now > 0 {
+            self.textbook.pass(now);
+        }
+        for &(entity, wake) in happened {
+            self.textbook.change(entity, wake, now);
+        }
+        let textbook = self.textbook.decide(now);
+        if self.result.is_ok() && textbook != runs {
+            self.result = Err(TestCaseError::fail(std::format!(
+                "at {now} {runs:?} runs, {textbook:?} by the textbook"
+            )));
+        }
     }
 }
 
@@ -313,22 +348,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn schedules_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
-        let mut model = Model::new(&shares);
-        let mut result = Ok(());
-        run(&shares, &events, |now, happened, runs| {
-            if now > 0 {
-                model.pass(now);
-            }
-            for &(i, wake) in happened {
-                match wake {
-                    true => model.wake(i, now),
-                    false => model.wait(i),
-                }
-            }
-            model.decide(now);
-            record_difference(&mut result, now, runs, model.running);
-        });
-        result?;
+    fn reservations_run_as_by_the_textbook(
+        shares in prop::collection::vec(share(), 5), events in events(5),
+    ) {
+        let mut comparison = Comparison::with(Model::new(&shares));
+        run(&shares, &events, |now, happened, runs| comparison.tick(now, happened, runs));
+        comparison.result?;
     }
 }

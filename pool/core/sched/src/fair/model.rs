@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use crate::model::record_difference;
+use crate::model::{Comparison, Textbook};
 use crate::{
     FairServer, FairServers, FixedPriorityScheduler, HasFairServer, HasServer, OnDepletion,
     Priority, Reason, Reservation, Schedulable, Server, State,
@@ -248,7 +248,31 @@ impl Model {
         }
     }
 
-    /// Advances from `now - 1` to `now`.
+    /// Chooses after each change, which is when the level of the background rises.
+    fn choose(&mut self) {
+        let wants = |&i: &usize| self.members[i].wants;
+        let all: Vec<usize> = (0..self.members.len()).filter(wants).collect();
+        let (behind, front): (Vec<usize>, Vec<usize>) =
+            all.into_iter().partition(|&i| self.is_behind(i));
+        let key = |&i: &usize| {
+            (
+                self.members[i].share.map(|(_, p)| p),
+                self.members[i].arrival,
+            )
+        };
+        if let Some(first) = front.into_iter().min_by_key(key) {
+            self.running = Some(first);
+            return;
+        }
+        let key = |&i: &usize| (self.members[i].start, self.members[i].arrival);
+        self.running = behind.into_iter().min_by_key(key);
+        if let Some(i) = self.running {
+            self.level = self.level.max(self.members[i].start);
+        }
+    }
+}
+
+impl Textbook for Model {
     fn pass(&mut self, now: u64) {
         if let Some(i) = self.running {
             if self.is_behind(i) {
@@ -286,35 +310,19 @@ impl Model {
             self.members[i].spent = Some(self.count);
             self.arrive(i);
         }
+        self.choose();
     }
 
-    fn change(&mut self, i: usize, wants: bool) {
+    fn change(&mut self, i: usize, wants: bool, _now: u64) {
         if wants && !self.members[i].wants {
             self.arrive(i);
         }
         self.members[i].wants = wants;
+        self.choose();
     }
 
-    fn decide(&mut self) {
-        let wants = |&i: &usize| self.members[i].wants;
-        let all: Vec<usize> = (0..self.members.len()).filter(wants).collect();
-        let (behind, front): (Vec<usize>, Vec<usize>) =
-            all.into_iter().partition(|&i| self.is_behind(i));
-        let key = |&i: &usize| {
-            (
-                self.members[i].share.map(|(_, p)| p),
-                self.members[i].arrival,
-            )
-        };
-        if let Some(first) = front.into_iter().min_by_key(key) {
-            self.running = Some(first);
-            return;
-        }
-        let key = |&i: &usize| (self.members[i].start, self.members[i].arrival);
-        self.running = behind.into_iter().min_by_key(key);
-        if let Some(i) = self.running {
-            self.level = self.level.max(self.members[i].start);
-        }
+    fn decide(&mut self, _now: u64) -> Option<usize> {
+        self.running
     }
 }
 
@@ -331,20 +339,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn schedules_like_the_textbook(shares in prop::collection::vec(share(), 5), events in events(5)) {
-        let mut model = Model::new(&shares);
-        let mut result = Ok(());
-        run(&shares, &events, |now, happened, runs| {
-            if now > 0 {
-                model.pass(now);
-                model.decide();
-            }
-            for &(i, wake) in happened {
-                model.change(i, wake);
-                model.decide();
-            }
-            record_difference(&mut result, now, runs, model.running);
-        });
-        result?;
+    fn fair_servers_run_as_by_the_textbook(
+        shares in prop::collection::vec(share(), 5), events in events(5),
+    ) {
+        let mut comparison = Comparison::with(Model::new(&shares));
+        run(&shares, &events, |now, happened, runs| comparison.tick(now, happened, runs));
+        comparison.result?;
     }
 }
