@@ -67,17 +67,13 @@ impl DeviceMap {
 #[cfg(test)]
 mod tests {
     use super::DeviceMap;
+    use crate::frames::supply;
     use crate::tables::parts;
-    use core_memory::FramePool;
-
-    fn frames() -> &'static FramePool<8> {
-        Box::leak(Box::new(FramePool::new()))
-    }
 
     #[test]
     fn devices_find_what_is_mapped_and_nothing_beside_it() {
         for new in [DeviceMap::of_stage_1, DeviceMap::of_stage_2] {
-            let mut devices = new(frames()).unwrap();
+            let mut devices = new(supply::<8>()).unwrap();
             devices.map(0x4000_0000, 0x5800_0000, 16 << 20).unwrap();
             assert_eq!(devices.translate(0x40ff_ffff), Some(0x58ff_ffff));
             assert_eq!(devices.translate(0x4100_0000), None);
@@ -92,11 +88,11 @@ mod tests {
             let (entry, grain) = map.tables.find(0).unwrap();
             parts(entry, grain).1
         };
-        let one = attributes(DeviceMap::of_stage_1(frames()).unwrap());
+        let one = attributes(DeviceMap::of_stage_1(supply::<8>()).unwrap());
         assert_eq!(one >> 6 & 0b11, 0b01, "AP: read and written by all");
         assert_eq!(one >> 2 & 0b111, 0, "AttrIndx");
         assert_eq!(one >> 53, 0b11, "UXN, PXN");
-        let two = attributes(DeviceMap::of_stage_2(frames()).unwrap());
+        let two = attributes(DeviceMap::of_stage_2(supply::<8>()).unwrap());
         assert_eq!(two >> 6 & 0b11, 0b11, "S2AP");
         assert_eq!(two >> 54, 1, "XN");
         for each in [one, two] {

@@ -12,6 +12,12 @@ pub trait Frames: Sync {
     fn available(&'static self) -> usize;
 }
 
+/// A supply of `N` frames for a test.
+#[cfg(test)]
+pub(crate) fn supply<const N: usize>() -> &'static FramePool<N> {
+    Box::leak(Box::new(FramePool::new()))
+}
+
 impl<const N: usize, R: AsRef<FrameRoom<N>> + Sync> Frames for FramePool<N, R> {
     fn take(&'static self) -> Option<&'static mut Frame> {
         self.allocate()

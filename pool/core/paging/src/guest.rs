@@ -83,6 +83,12 @@ impl GuestMap {
         Some(parts(entry, grain).0 | ipa & (grain - 1))
     }
 
+    /// Physical address of the root table, for `VTTBR_EL2`.
+    #[must_use]
+    pub fn root(&self) -> usize {
+        self.tables.root.as_ptr() as usize
+    }
+
     /// Withdraws the map: makes all root entries invalid. Cores that use the map fault once its TLB
     /// entries are invalidated.
     pub fn withdraw(&self) {
@@ -119,27 +125,17 @@ impl GuestMap {
             }
         }
     }
-
-    /// Physical address of the root table, for `VTTBR_EL2`.
-    #[must_use]
-    pub fn root(&self) -> usize {
-        self.tables.root.as_ptr() as usize
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Access, GuestMap};
     use crate::Error;
-    use core_memory::FramePool;
-
-    fn frames() -> &'static FramePool<8> {
-        Box::leak(Box::new(FramePool::new()))
-    }
+    use crate::frames::supply;
 
     #[test]
     fn aligned_memory_takes_blocks_only() {
-        let frames = frames();
+        let frames = supply::<8>();
         let mut guest = GuestMap::new(frames).unwrap();
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
@@ -152,7 +148,7 @@ mod tests {
 
     #[test]
     fn pages_where_blocks_do_not_fit() {
-        let mut guest = GuestMap::new(frames()).unwrap();
+        let mut guest = GuestMap::new(supply::<8>()).unwrap();
         guest
             .map(0x8000_0000, 0x4567_1000, 0x3000, Access::ReadOnly)
             .unwrap();
@@ -162,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_withdrawn_comes_back() {
-        let mut guest = GuestMap::new(frames()).unwrap();
+        let mut guest = GuestMap::new(supply::<8>()).unwrap();
         guest
             .map(0x4000_0000, 0x5800_0000, 16 << 20, Access::Full)
             .unwrap();
@@ -186,7 +182,7 @@ mod tests {
 
     #[test]
     fn refuses_what_does_not_fit() {
-        let mut guest = GuestMap::new(frames()).unwrap();
+        let mut guest = GuestMap::new(supply::<8>()).unwrap();
         assert_eq!(
             guest.map(0x800, 0, 0x1000, Access::Full),
             Err(Error::Unaligned(0x800))

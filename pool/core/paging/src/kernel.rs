@@ -153,7 +153,7 @@ impl<L: Level> KernelMap<L> {
 mod tests {
     use super::{KernelMap, Level, Use, parts};
     use crate::Error;
-    use core_memory::FramePool;
+    use crate::frames::supply;
     use hw_arch::{El1, El2};
     use proptest::prelude::*;
 
@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn map<L: Level>() -> KernelMap<L> {
-        KernelMap::new(Box::leak(Box::new(FramePool::<32>::new())))
+        KernelMap::new(supply::<32>())
     }
 
     #[test]
@@ -204,8 +204,7 @@ mod tests {
 
     #[test]
     fn a_supply_may_end() {
-        let frames: &'static FramePool<1> = Box::leak(Box::new(FramePool::new()));
-        let mut map = KernelMap::<El1>::new(frames);
+        let mut map = KernelMap::<El1>::new(supply::<1>());
         map.map(0, 0x20_0000, Use::Data).unwrap();
         let refused = map.map(0x20_0000, 0x1000, Use::Data);
         assert_eq!(refused, Err(Error::Exhausted));

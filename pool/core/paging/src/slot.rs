@@ -142,6 +142,7 @@ impl SlotMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::supply;
     use core_memory::FramePool;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -150,7 +151,7 @@ mod tests {
     const WINDOW: usize = 0x8000_0000;
 
     fn map() -> (&'static FramePool<5>, SlotMap) {
-        let frames: &'static FramePool<5> = Box::leak(Box::new(FramePool::new()));
+        let frames = supply();
         (frames, SlotMap::new(frames, MEMORY, WINDOW).unwrap())
     }
 

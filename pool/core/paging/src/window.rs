@@ -67,6 +67,7 @@ impl<L: Level> Window<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::supply;
     use crate::{Error, KernelMap};
     use core_memory::FramePool;
     use hw_arch::El2;
@@ -76,7 +77,7 @@ mod tests {
     const END: usize = 0x8000_0000;
 
     fn map() -> (&'static FramePool<4>, KernelMap<El2>) {
-        let frames: &'static FramePool<4> = Box::leak(Box::new(FramePool::new()));
+        let frames = supply();
         (frames, KernelMap::new(frames))
     }
 
