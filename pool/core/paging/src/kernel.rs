@@ -1,79 +1,20 @@
 //! Stage 1 map of a kernel ([`KernelMap`]).
 
-use crate::tables::{SmallRoot, Tables, VALID, parts};
+use crate::tables::{SmallRoot, Tables, parts};
 use crate::{Error, Frames, Window};
 use core::marker::PhantomData;
-use hw_arch::{El1, El2, ExceptionLevel};
-
-/// Use of a mapped range by a kernel. No use is both writable and executable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
-    /// Read-only and executable.
-    Code,
-    /// Read-only.
-    Constants,
-    /// Read-write.
-    Data,
-    /// Device registers.
-    Device,
-}
-
-impl Use {
-    /// Every use.
-    const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
-}
-
-/// Exception level, which determines the attributes of the descriptors in its translation regime.
-pub trait Level: ExceptionLevel {
-    /// Descriptor attributes of a use.
-    #[doc(hidden)]
-    fn attributes(purpose: Use) -> u64;
-}
-
-// Descriptors of stage 1 (Arm ARM, D8.3.1 and D8.4).
-const ACCESSED: u64 = 1 << 10;
-const READ_ONLY: u64 = 1 << 7;
-/// AP[1], which is RES1 in a regime with one privilege level.
-const ONE_LEVEL: u64 = 1 << 6;
-/// XN of the EL2 regime; UXN of the EL1&0 regime.
-const NEVER: u64 = 1 << 54;
-/// PXN of the EL1&0 regime.
-const PRIVILEGED_NEVER: u64 = 1 << 53;
-/// Attribute 1 of MAIR, inner shareable.
-const NORMAL: u64 = VALID | ACCESSED | 1 << 2 | 0b11 << 8;
-/// Attribute 0 of MAIR.
-const DEVICE: u64 = VALID | ACCESSED;
-
-/// Attributes of a use; `never` is the execute-never bit of the regime.
-const fn attributes(purpose: Use, never: u64) -> u64 {
-    match purpose {
-        Use::Code => NORMAL | READ_ONLY,
-        Use::Constants => NORMAL | READ_ONLY | never,
-        Use::Data => NORMAL | never,
-        Use::Device => DEVICE | never,
-    }
-}
-
-impl Level for El1 {
-    fn attributes(purpose: Use) -> u64 {
-        attributes(purpose, PRIVILEGED_NEVER) | NEVER
-    }
-}
-
-impl Level for El2 {
-    fn attributes(purpose: Use) -> u64 {
-        attributes(purpose, NEVER) | ONE_LEVEL
-    }
-}
+use hw_arch::ExceptionLevel;
+pub use hw_arch::mmu::Use;
+use hw_arch::mmu::attributes;
 
 /// Identity map of a kernel at exception level `L`. It covers 4 GiB, as does the early table
 /// (`hw_arch::entry`), and contains its root table.
-pub struct KernelMap<L: Level> {
+pub struct KernelMap<L: ExceptionLevel> {
     pub(crate) tables: Tables<SmallRoot>,
     level: PhantomData<fn() -> L>,
 }
 
-impl<L: Level> KernelMap<L> {
+impl<L: ExceptionLevel> KernelMap<L> {
     /// Empty map that allocates its tables from `supply`.
     #[must_use]
     pub const fn new(supply: &'static dyn Frames) -> Self {
@@ -96,7 +37,7 @@ impl<L: Level> KernelMap<L> {
         size: usize,
         purpose: Use,
     ) -> Result<(), Error> {
-        self.tables.map(start, pa, size, L::attributes(purpose))
+        self.tables.map(start, pa, size, attributes::<L>(purpose))
     }
 
     /// Identity-maps the code and constants of the running image.
@@ -128,10 +69,10 @@ impl<L: Level> KernelMap<L> {
     #[must_use]
     pub fn find(&self, address: usize) -> Option<Use> {
         let (entry, grain) = self.tables.find(address)?;
-        let (_, attributes) = parts(entry, grain);
+        let (_, mapped) = parts(entry, grain);
         Use::ALL
             .into_iter()
-            .find(|&purpose| L::attributes(purpose) == attributes)
+            .find(|&purpose| attributes::<L>(purpose) == mapped)
     }
 
     /// Activates this map on the calling core.
@@ -151,10 +92,11 @@ impl<L: Level> KernelMap<L> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KernelMap, Level, Use, parts};
+    use super::{KernelMap, Use, parts};
     use crate::Error;
     use crate::frames::supply;
-    use hw_arch::{El1, El2};
+    use hw_arch::mmu::attributes;
+    use hw_arch::{El1, El2, ExceptionLevel};
     use proptest::prelude::*;
 
     /// Read-only and execute-never, as each level's descriptors say it (Arm ARM,
@@ -167,12 +109,12 @@ mod tests {
     #[test]
     fn no_use_is_writable_and_executable() {
         for purpose in Use::ALL {
-            assert!(!writable_and_executable(1, El1::attributes(purpose)));
-            assert!(!writable_and_executable(2, El2::attributes(purpose)));
+            assert!(!writable_and_executable(1, attributes::<El1>(purpose)));
+            assert!(!writable_and_executable(2, attributes::<El2>(purpose)));
         }
     }
 
-    fn map<L: Level>() -> KernelMap<L> {
+    fn map<L: ExceptionLevel>() -> KernelMap<L> {
         KernelMap::new(supply::<32>())
     }
 

@@ -38,7 +38,7 @@ mod window;
 pub use device::DeviceMap;
 pub use frames::Frames;
 pub use guest::{Access, GuestMap};
-pub use kernel::{KernelMap, Level, Use};
+pub use kernel::{KernelMap, Use};
 pub use slot::SlotMap;
 pub use tables::Words;
 pub use window::{WINDOW_SIZE, Window};

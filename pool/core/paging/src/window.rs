@@ -1,8 +1,9 @@
 //! Window: one level 2 entry by which a core maps foreign memory for one operation.
 
-use crate::{Level, Use};
+use crate::Use;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
+use hw_arch::{ExceptionLevel, mmu};
 
 /// Size of a window in bytes: one block entry of level 2.
 pub const WINDOW_SIZE: usize = 0x20_0000;
@@ -15,20 +16,20 @@ const CLOSED: u64 = 0b10;
 /// its map does not contain.
 ///
 /// Opening and closing write one entry, in a few instructions; no table is allocated or freed.
-pub struct Window<L: Level> {
+pub struct Window<L: ExceptionLevel> {
     entry: &'static AtomicU64,
     address: usize,
     attributes: u64,
     level: PhantomData<fn() -> L>,
 }
 
-impl<L: Level> Window<L> {
+impl<L: ExceptionLevel> Window<L> {
     /// Closed window at `address`, translated by the level 2 `entry`.
     pub(crate) fn new(entry: &'static AtomicU64, address: usize) -> Self {
         let window = Self {
             entry,
             address,
-            attributes: L::attributes(Use::Data),
+            attributes: mmu::attributes::<L>(Use::Data),
             level: PhantomData,
         };
         window.close();

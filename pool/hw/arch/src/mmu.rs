@@ -1,4 +1,4 @@
-//! MMU control: the change from one translation table to the next.
+//! MMU control: attributes of stage 1, and the change from one translation table to the next.
 //!
 //! An image starts on the early table of [`crate::entry`], which maps whole gibibytes. The kernel
 //! then builds its own with `core/paging` and changes to it here, with W^X enforced by `SCTLR.WXN`
@@ -15,6 +15,54 @@ pub const DEVICE: usize = 0;
 
 /// Attribute index of normal memory.
 pub const NORMAL: usize = 1;
+
+/// Use of a mapped range by a kernel. No use is both writable and executable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Read-only and executable.
+    Code,
+    /// Read-only.
+    Constants,
+    /// Read-write.
+    Data,
+    /// Device registers.
+    Device,
+}
+
+impl Use {
+    /// Every use.
+    pub const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
+}
+
+/// Attributes of a use in a valid block or page descriptor of stage 1 (Arm ARM, D8.3.1 and D8.4). At
+/// EL1, EL0 has no access.
+#[must_use]
+pub const fn attributes<L: ExceptionLevel>(purpose: Use) -> u64 {
+    const VALID: u64 = 1;
+    const ATTRIBUTE_INDEX: u32 = 2;
+    /// AP[1], which is RES1 in a regime with one privilege level.
+    const ONE_LEVEL: u64 = 1 << 6;
+    const READ_ONLY: u64 = 1 << 7;
+    const INNER_SHAREABLE: u64 = 0b11 << 8;
+    const ACCESSED: u64 = 1 << 10;
+    /// PXN of the EL1&0 regime.
+    const PRIVILEGED_NEVER: u64 = 1 << 53;
+    /// XN of the EL2 regime; UXN of the EL1&0 regime.
+    const NEVER: u64 = 1 << 54;
+    let (regime, never) = match L::LEVEL {
+        1 => (NEVER, PRIVILEGED_NEVER),
+        _ => (ONE_LEVEL, NEVER),
+    };
+    let valid = VALID | ACCESSED | regime;
+    let normal = valid | (NORMAL as u64) << ATTRIBUTE_INDEX | INNER_SHAREABLE;
+    let device = valid | (DEVICE as u64) << ATTRIBUTE_INDEX;
+    match purpose {
+        Use::Code => normal | READ_ONLY,
+        Use::Constants => normal | READ_ONLY | never,
+        Use::Data => normal | never,
+        Use::Device => device | never,
+    }
+}
 
 /// `SCTLR_ELx` with MMU, caches, alignment of SP and, if wanted, W^X on, RES1
 /// bits set.

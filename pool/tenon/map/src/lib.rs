@@ -32,7 +32,10 @@
 use core::fmt;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use hw_arch::{El1, ExceptionLevel, mmu};
+use hw_arch::mmu::{self, attributes};
+use hw_arch::{El1, ExceptionLevel};
+
+pub use hw_arch::mmu::Use;
 
 /// Size of a page.
 pub const PAGE: usize = 1 << 12;
@@ -50,12 +53,6 @@ mod bits {
     /// A valid block; with the next bit a table, or at level 3 a page.
     pub const VALID: u64 = 1;
     pub const TABLE_OR_PAGE: u64 = 1 << 1;
-    pub const ATTRIBUTES: u32 = 2;
-    pub const READ_ONLY: u64 = 1 << 7;
-    pub const INNER_SHAREABLE: u64 = 3 << 8;
-    pub const ACCESSED: u64 = 1 << 10;
-    pub const PRIVILEGED_NEVER: u64 = 1 << 53;
-    pub const USER_NEVER: u64 = 1 << 54;
     pub const ADDRESS: u64 = 0xffff_ffff_f000;
 }
 
@@ -78,37 +75,6 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
-
-/// Memory type and permissions of a range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// Executable and readable.
-    Code,
-    /// Readable.
-    Constants,
-    /// Readable and writable.
-    Data,
-    /// Device registers.
-    Device,
-}
-
-impl Use {
-    const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
-
-    /// Attributes of a descriptor, valid and with the access flag. EL0 has no access.
-    const fn attributes(self) -> u64 {
-        const VALID: u64 = bits::VALID | bits::ACCESSED | bits::USER_NEVER;
-        const NORMAL: u64 =
-            VALID | (mmu::NORMAL as u64) << bits::ATTRIBUTES | bits::INNER_SHAREABLE;
-        const DEVICE: u64 = VALID | (mmu::DEVICE as u64) << bits::ATTRIBUTES;
-        match self {
-            Self::Code => NORMAL | bits::READ_ONLY,
-            Self::Constants => NORMAL | bits::READ_ONLY | bits::PRIVILEGED_NEVER,
-            Self::Data => NORMAL | bits::PRIVILEGED_NEVER,
-            Self::Device => DEVICE | bits::PRIVILEGED_NEVER,
-        }
-    }
-}
 
 /// A table of level 2 or 3, which table walks read concurrently.
 #[repr(C, align(4096))]
@@ -169,7 +135,7 @@ impl Map {
             let table = self.lower(tables, block, address)?;
             let end = range.end.min((address | (BLOCK - 1)) + 1);
             while address < end {
-                let entry = address as u64 | purpose.attributes() | bits::TABLE_OR_PAGE;
+                let entry = address as u64 | attributes::<El1>(purpose) | bits::TABLE_OR_PAGE;
                 set(index(&table.0, address, PAGE), entry);
                 address += PAGE;
             }
@@ -188,7 +154,7 @@ impl Map {
         let mut address = range.start & !(BLOCK - 1);
         while address < range.end {
             let block = self.block(tables, address)?;
-            set(block, address as u64 | purpose.attributes());
+            set(block, address as u64 | attributes::<El1>(purpose));
             address += BLOCK;
         }
         Ok(())
@@ -200,7 +166,7 @@ impl Map {
         let mut address = range.start & !(BLOCK - 1);
         while address < range.end {
             let block = self.block(tables, address)?;
-            let entry = address as u64 | Use::Device.attributes();
+            let entry = address as u64 | attributes::<El1>(Use::Device);
             match get(block) {
                 0 => set(block, entry),
                 mapped if mapped == entry => {}
@@ -229,7 +195,7 @@ impl Map {
         let entry = self.page(address).ok_or(Error::Address(address))?;
         set(
             entry,
-            address as u64 | Use::Data.attributes() | bits::TABLE_OR_PAGE,
+            address as u64 | attributes::<El1>(Use::Data) | bits::TABLE_OR_PAGE,
         );
         // The TLB holds no invalid entries; table walks must observe the new one (Arm ARM, D8.14).
         hw_arch::barrier::dsb_ish();
@@ -251,7 +217,7 @@ impl Map {
         };
         let mapped = Use::ALL
             .into_iter()
-            .find(|purpose| entry & !bits::ADDRESS == purpose.attributes());
+            .find(|purpose| entry & !bits::ADDRESS == attributes::<El1>(*purpose));
         mapped.filter(|_| entry & bits::ADDRESS <= address as u64)
     }
 

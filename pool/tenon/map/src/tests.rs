@@ -19,7 +19,7 @@ fn tables<const N: usize>() -> &'static [Table] {
 #[test]
 fn no_use_is_writable_and_executable() {
     for purpose in Use::ALL {
-        let bits = purpose.attributes();
+        let bits = attributes::<El1>(purpose);
         assert!(bits & 1 << 7 != 0 || bits & 1 << 53 != 0);
         assert_eq!(bits & 1 << 53 == 0, purpose == Use::Code);
     }
