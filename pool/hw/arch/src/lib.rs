@@ -9,7 +9,7 @@
 //! - [`mmu`]: change of the translation table
 //! - [`barrier`], [`cache`], [`cpu`]: barriers, cache maintenance, wait for interrupt and interrupt
 //!   masks
-//! - [`mmio`]: a frame of device registers
+//! - [`mmio`]: a frame of device registers; [`dma`]: that of a device that accesses memory
 //! - [`firmware`]: PSCI calls to the firmware
 //! - [`registers`]: system registers that are not banked, by name
 //! - [`words`]: copies from and to concurrently written memory
@@ -26,6 +26,7 @@
 pub mod barrier;
 pub mod cache;
 pub mod cpu;
+pub mod dma;
 mod drop;
 pub mod entry;
 pub mod firmware;

@@ -43,11 +43,12 @@ mod smmu;
 mod streams;
 
 /// Its registers, two pages of 64 KiB.
-pub use hw_arch::mmio::Mmio as Frame;
+pub use hw_arch::dma::Frame;
 
 pub use context::{Context, Stage};
 pub use event::{Denied, Event};
-pub use registers::Registers;
+pub use hw_arch::mmio::Registers;
+pub use registers::Registers64;
 pub use smmu::{Memory, POLL_LIMIT, Smmu};
 pub use streams::STREAMS;
 

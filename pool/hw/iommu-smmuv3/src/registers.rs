@@ -1,6 +1,6 @@
 //! SMMU registers (IHI 0070, 6.3).
 
-use crate::{Error, Frame, Stage};
+use crate::{Error, Frame, Registers, Stage};
 
 /// Offsets of the non-secure registers.
 pub(crate) mod offset {
@@ -55,28 +55,15 @@ pub(crate) const EVENT_INTERRUPT: u32 = 1 << 2;
 /// `CMDQ_ERR` of `GERROR` and `GERRORN`: they differ while an error is pending (6.3.17, 6.3.18).
 pub(crate) const COMMAND_ERROR: u32 = 1;
 
-/// Register access, to a device or a test's model.
-pub trait Registers {
-    /// Reads the 32-bit register at this offset.
-    fn read(&self, offset: usize) -> u32;
-    /// Writes the 32-bit register at this offset. Earlier stores are visible to the SMMU.
-    fn write(&mut self, offset: usize, value: u32);
+/// Registers of an SMMU, some of which have 64 bits, or a test's model of them.
+pub trait Registers64: Registers {
     /// Writes the 64-bit register at this offset.
-    fn write_long(&mut self, offset: usize, value: u64);
+    fn write64(&mut self, offset: usize, value: u64);
 }
 
-impl Registers for Frame {
-    fn read(&self, offset: usize) -> u32 {
-        self.read32(offset)
-    }
-
-    fn write(&mut self, offset: usize, value: u32) {
-        hw_arch::barrier::dsb_sy();
-        self.write32(offset, value);
-    }
-
-    fn write_long(&mut self, offset: usize, value: u64) {
-        self.write64(offset, value);
+impl Registers64 for Frame {
+    fn write64(&mut self, offset: usize, value: u64) {
+        self.unordered().write64(offset, value);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::command::{Command, INVALIDATE_CONFIGURATION, INVALIDATE_TRANSLATIONS,
 use crate::context::{ABORT, Context, Stage};
 use crate::event::Event;
 use crate::registers::{
-    BYPASS_ABORTS, CACHED, COMMAND_ERROR, EVENT_INTERRUPT, Identity, RECORD_UNKNOWN, Registers,
+    BYPASS_ABORTS, CACHED, COMMAND_ERROR, EVENT_INTERRUPT, Identity, RECORD_UNKNOWN, Registers64,
     UPDATE, cr0, offset,
 };
 pub use crate::streams::Memory;
@@ -33,7 +33,7 @@ pub struct Smmu<R = Frame> {
     consumed: u32,
 }
 
-impl<R: Registers> Smmu<R> {
+impl<R: Registers64> Smmu<R> {
     /// Enables the SMMU with every stream aborted.
     ///
     /// # Errors
@@ -71,14 +71,14 @@ impl<R: Registers> Smmu<R> {
         let registers = &mut self.registers;
         registers.write(offset::CR1, CACHED);
         registers.write(offset::CR2, RECORD_UNKNOWN);
-        registers.write_long(offset::STRTAB_BASE, self.memory.table() | ALLOCATE);
+        registers.write64(offset::STRTAB_BASE, self.memory.table() | ALLOCATE);
         registers.write(offset::STRTAB_BASE_CFG, STREAMS.ilog2());
         let commands = self.memory.command_queue() | u64::from(COMMANDS);
-        registers.write_long(offset::CMDQ_BASE, commands | ALLOCATE);
+        registers.write64(offset::CMDQ_BASE, commands | ALLOCATE);
         let events = self.memory.event_queue() | u64::from(EVENTS);
-        registers.write_long(offset::EVENTQ_BASE, events | ALLOCATE);
+        registers.write64(offset::EVENTQ_BASE, events | ALLOCATE);
         // Wired interrupt, without the message that the firmware may have set up (6.3.32).
-        registers.write_long(offset::EVENTQ_IRQ_CFG0, 0);
+        registers.write64(offset::EVENTQ_IRQ_CFG0, 0);
         for index in [
             offset::CMDQ_PROD,
             offset::CMDQ_CONS,
@@ -170,6 +170,7 @@ fn wait(done: impl Fn() -> bool) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Registers;
     use crate::event::Denied;
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
@@ -213,10 +214,12 @@ mod tests {
         }
 
         fn write(&mut self, offset: usize, value: u32) {
-            self.write_long(offset, value.into());
+            self.write64(offset, value.into());
         }
+    }
 
-        fn write_long(&mut self, offset: usize, value: u64) {
+    impl Registers64 for &'static Fake {
+        fn write64(&mut self, offset: usize, value: u64) {
             self.order.borrow_mut().push(offset);
             let mut values = self.values.borrow_mut();
             values.insert(

@@ -4,6 +4,7 @@ use crate::command::Command;
 use crate::context::{ABORT, Descriptor, Entry};
 use crate::event::Record;
 use core::sync::atomic::{AtomicU64, Ordering};
+use hw_arch::dma::address;
 
 /// Streams in the table: of PCI, all functions on bus 0.
 pub const STREAMS: usize = 256;
@@ -33,11 +34,6 @@ impl Default for Memory {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Physical address of an identity-mapped item.
-fn address<T>(of: &T) -> u64 {
-    core::ptr::from_ref(of) as u64
 }
 
 impl Memory {

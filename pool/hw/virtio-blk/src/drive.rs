@@ -2,9 +2,9 @@
 
 use crate::memory::{BUFFER, Direction, Memory, QUEUE, SHARERS};
 use crate::registers::{
-    BLOCK, MAGIC, Registers, VERSION, agree, capacity, feature, offered, offset, reset, status,
+    BLOCK, MAGIC, VERSION, agree, capacity, feature, offered, offset, reset, status,
 };
-use crate::{Error, Frame, SECTOR};
+use crate::{Error, Frame, Registers, SECTOR};
 
 /// A request of a sharer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,11 +44,12 @@ mod registers;
 mod tests;
 
 /// Its registers, 512 bytes.
-pub use hw_arch::mmio::Mmio as Frame;
+pub use hw_arch::dma::Frame;
 
 pub use drive::{Drive, Request};
+pub use hw_arch::mmio::Registers;
 pub use memory::{BUFFER, Memory, SHARERS};
-pub use registers::{POLL_LIMIT, Registers};
+pub use registers::POLL_LIMIT;
 
 /// Bytes of a sector, the unit of requests (5.2.4).
 pub const SECTOR: u64 = 512;

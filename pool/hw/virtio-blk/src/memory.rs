@@ -6,6 +6,7 @@
 //! read.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+use hw_arch::dma::address;
 
 /// Maximum number of sharers of a disk.
 pub const SHARERS: usize = 8;
@@ -70,17 +71,6 @@ struct Ring<T, const N: usize> {
     flags: AtomicU16,
     index: AtomicU16,
     places: [T; N],
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Physical address of an item, which is identity-mapped.
-fn address<T>(of: &T) -> u64 {
-    core::ptr::from_ref(of) as u64
 }
 
 impl Memory {
@@ -191,6 +181,12 @@ impl Memory {
     pub(crate) fn is_good(&self, sharer: usize) -> bool {
         let verdict = self.verdicts.get(sharer);
         verdict.is_some_and(|verdict| verdict.load(Ordering::Relaxed) == 0)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

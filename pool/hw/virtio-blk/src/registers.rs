@@ -1,6 +1,6 @@
 //! Registers of the virtio-mmio transport (virtio 1.2, 4.2.2) and of a block device (5.2).
 
-use crate::{Error, Frame};
+use crate::{Error, Registers};
 
 /// Maximum number of polls of a register before a disk is considered unresponsive.
 pub const POLL_LIMIT: u32 = 100_000;
@@ -49,25 +49,6 @@ pub(crate) mod feature {
     pub const READ_ONLY: u64 = 1 << 5;
     pub const FLUSH: u64 = 1 << 9;
     pub const VERSION_1: u64 = 1 << 32;
-}
-
-/// Register access, to a device or a test's model.
-pub trait Registers {
-    /// Reads the 32-bit register at this offset.
-    fn read(&self, offset: usize) -> u32;
-    /// Writes the 32-bit register at this offset. Earlier stores are visible to the device.
-    fn write(&mut self, offset: usize, value: u32);
-}
-
-impl Registers for Frame {
-    fn read(&self, offset: usize) -> u32 {
-        self.read32(offset)
-    }
-
-    fn write(&mut self, offset: usize, value: u32) {
-        hw_arch::barrier::dsb_sy();
-        self.write32(offset, value);
-    }
 }
 
 /// Resets the device and waits for completion (2.4.1).

@@ -3,6 +3,7 @@
 use crate::{buffered_io::BufferedIo, range::Range, range::SharedDisk};
 use core_manifest::{Disk, Store, limits};
 use core_sync::TicketLock;
+use hw_arch::mmio::Mmio;
 use hw_virtio_blk::{Drive, Frame, Memory, Request, SHARERS};
 use mortise_vdev_blk::{Block, DiskAccess, Step, Storage};
 use spin::Once;
@@ -39,8 +40,8 @@ fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
     let (place, memory) = free.ok_or("it has parts of more disks than there is room for")?;
     // SAFETY: the manifest names the transport, which no VM can access. All device registers of the
     // board are mapped as device memory on each core that executes this at boot.
-    let frame = unsafe { Frame::new(registers as usize, disk.place.size() as usize) };
-    let drive = Drive::open(frame, memory).map_err(|error| error.words())?;
+    let frame = unsafe { Mmio::new(registers as usize, disk.place.size() as usize) };
+    let drive = Drive::open(Frame::new(frame), memory).map_err(|error| error.words())?;
     Ok(place.call_once(|| Physical {
         registers,
         memory,

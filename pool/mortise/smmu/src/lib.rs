@@ -30,7 +30,7 @@ mod bus;
 use core_paging::{DeviceMap, Frames};
 use core_sync::TicketLock;
 use hw_arch::mmio::Mmio;
-use hw_iommu_smmuv3::{Context, Denied, Event, Memory, Smmu, Stage};
+use hw_iommu_smmuv3::{Context, Denied, Event, Frame, Memory, Smmu, Stage};
 use mortise_partition::{Argument, Iommu, Machine, RootComplex, Vm};
 
 /// Most records of denied accesses that one interrupt handles.
@@ -63,7 +63,8 @@ impl Iommu for Protection {
         owner: &'static Vm,
         frames: &'static dyn Frames,
     ) -> Result<(), &'static str> {
-        let mut smmu = Smmu::open(root.iommu, &MEMORY).map_err(|error| error.words())?;
+        let mut smmu =
+            Smmu::open(Frame::new(root.iommu), &MEMORY).map_err(|error| error.words())?;
         let stage = smmu.stage();
         let map = match stage {
             Stage::One => DeviceMap::of_stage_1(frames),
