@@ -114,6 +114,23 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
     crate::barrier::dsb_sy();
 }
 
+/// Fills each chunk of a range by these instructions, and cleans it.
+#[cfg(target_arch = "aarch64")]
+macro_rules! fill_and_clean {
+    ($start:expr, $length:expr, $($fill:literal),+) => {
+        core::arch::asm!(
+            "2:",
+            $($fill,)+
+            "dc civac, {at}",
+            "add {at}, {at}, #64",
+            "cmp {at}, {end}",
+            "b.lo 2b",
+            at = inout(reg) $start => _, end = in(reg) $start + $length,
+            options(nostack),
+        )
+    };
+}
+
 /// Fills whole chunks with zeros and cleans them to the point of coherency: 5 instructions each
 /// where a DC ZVA block is a chunk.
 ///
@@ -134,27 +151,15 @@ pub unsafe fn zero_to_memory(start: usize, length: usize) {
         // block is a chunk.
         unsafe {
             if by_blocks {
-                core::arch::asm!(
-                    "2: dc zva, {at}",
-                    "dc civac, {at}",
-                    "add {at}, {at}, #64",
-                    "cmp {at}, {end}",
-                    "b.lo 2b",
-                    at = inout(reg) start => _, end = in(reg) start + length,
-                    options(nostack),
-                );
+                fill_and_clean!(start, length, "dc zva, {at}");
             } else {
-                core::arch::asm!(
-                    "2: stp xzr, xzr, [{at}]",
+                fill_and_clean!(
+                    start,
+                    length,
+                    "stp xzr, xzr, [{at}]",
                     "stp xzr, xzr, [{at}, #16]",
                     "stp xzr, xzr, [{at}, #32]",
-                    "stp xzr, xzr, [{at}, #48]",
-                    "dc civac, {at}",
-                    "add {at}, {at}, #64",
-                    "cmp {at}, {end}",
-                    "b.lo 2b",
-                    at = inout(reg) start => _, end = in(reg) start + length,
-                    options(nostack),
+                    "stp xzr, xzr, [{at}, #48]"
                 );
             }
         }
