@@ -5,7 +5,7 @@ use hw_arch::mmio::Mmio;
 use hw_irqchip::{
     bank,
     distributor::{self, CTLR},
-    distributor_frame, per_interrupt,
+    distributor_frame,
 };
 
 /// `GICD_ITARGETSR`, one byte each: the cores that receive the interrupt.
@@ -24,7 +24,6 @@ pub struct Distributor {
 
 impl Distributor {
     distributor_frame!();
-    per_interrupt!(frame);
 
     /// Disables every shared interrupt, at the default priority, and enables the distributor.
     pub fn initialise(&self) {

@@ -5,7 +5,7 @@ use hw_arch::mmio::Mmio;
 use hw_irqchip::{
     bank,
     distributor::{self, CTLR},
-    distributor_frame, per_interrupt,
+    distributor_frame,
 };
 
 const IROUTER: usize = 0x6000;
@@ -25,7 +25,6 @@ pub struct Distributor {
 
 impl Distributor {
     distributor_frame!();
-    per_interrupt!(frame);
 
     /// Whether there is one security state. Otherwise Group 0 belongs to the secure state, and
     /// non-secure writes to its fields have no effect (IHI 0069, 4.6).

@@ -23,7 +23,8 @@ pub fn reset_shared(frame: Mmio, group: Group) {
     }
 }
 
-/// Defines the constructor and accessors of a distributor driver with the frame in its field `frame`.
+/// Defines the constructor and accessors of a distributor driver with the frame in its field `frame`,
+/// and its methods for a [single interrupt](crate::per_interrupt).
 #[macro_export]
 macro_rules! distributor_frame {
     () => {
@@ -44,5 +45,7 @@ macro_rules! distributor_frame {
         pub fn interrupts(&self) -> u32 {
             $crate::distributor::interrupts(self.frame)
         }
+
+        $crate::per_interrupt!(frame);
     };
 }
