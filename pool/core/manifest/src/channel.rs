@@ -61,11 +61,9 @@ impl Channel {
         templates: usize,
         system: &System<'a>,
     ) -> Result<(), Error<'a>> {
+        self.name.check()?;
         let of = self.name.as_str();
         let invalid = |field, must| Err(Error::Invalid { of, field, must });
-        if !self.name.is_sound() {
-            return invalid("name", "be a text of 1 to 32 bytes");
-        }
         let (slots, size) = (self.slots, self.size);
         if !slots.is_power_of_two() || slots > LARGEST || size == 0 || size > LARGEST {
             return invalid("shape", "be a power of two and a size, both up to 65536");

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Deref;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
-use crate::limits;
+use crate::{Error, limits};
 
 /// List of up to `N` items with their count. Items behind the count are ignored.
 #[derive(Clone, Copy, FromBytes, KnownLayout, Immutable)]
@@ -122,6 +122,18 @@ impl Name {
             self.0.clear();
         }
         sound
+    }
+
+    /// Validates the name of a record.
+    pub(crate) fn check(&self) -> Result<(), Error<'_>> {
+        match self.is_sound() {
+            true => Ok(()),
+            false => Err(Error::Invalid {
+                of: self.as_str(),
+                field: "name",
+                must: "be a text of 1 to 32 bytes",
+            }),
+        }
     }
 
     pub(crate) fn is_sound(&self) -> bool {

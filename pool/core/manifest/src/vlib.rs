@@ -37,11 +37,9 @@ impl Vlib {
         channels: &[Channel],
         system: &System<'a>,
     ) -> Result<(), Error<'a>> {
+        self.name.check()?;
         let of = self.name.as_str();
         let invalid = |field, must| Err(Error::Invalid { of, field, must });
-        if !self.name.is_sound() {
-            return invalid("name", "be a text of 1 to 32 bytes");
-        }
         let pages = is_page(&self.status) && are_pages(&self.memory);
         if !pages || self.status.end() != self.memory.start() {
             return invalid("parts", "be a page and the pages that follow it");

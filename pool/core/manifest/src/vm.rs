@@ -153,6 +153,7 @@ pub struct Vm {
 impl Vm {
     /// Validates the VM alone.
     pub(crate) fn check(&self) -> Result<(), Error<'_>> {
+        self.name.check()?;
         let invalid = |field, must| {
             Err(Error::Invalid {
                 of: self.name.as_str(),
@@ -160,9 +161,6 @@ impl Vm {
                 must,
             })
         };
-        if !self.name.is_sound() {
-            return invalid("name", "be a text of 1 to 32 bytes");
-        }
         if self.cpus.is_empty() {
             return invalid("cpus", "be 1 to 8");
         }
