@@ -18,32 +18,13 @@ macro_rules! from_context {
     };
 }
 
-/// Writes one vector for a fault of Mortise itself.
-#[cfg(target_os = "none")]
-macro_rules! own_fault {
-    ($cause:literal) => {
-        concat!(
-            ".balign 128\n mov x0, #",
-            $cause,
-            "\n b mortise_own_fault\n"
-        )
-    };
-}
-
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
     ".section .text.detach, \"ax\"",
     ".balign 2048",
     ".global detach_vectors",
     "detach_vectors:",
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
+    mortise_vcpu::own_fault_vectors!(),
     from_context!("0"),
     from_context!("1"),
     from_context!("2"),

@@ -20,7 +20,9 @@
 
 use crate::FrameCell;
 #[cfg(target_os = "none")]
-use crate::world_switch::{STACK_TOP, from_guest, own_fault, save};
+use crate::own_fault_vectors;
+#[cfg(target_os = "none")]
+use crate::world_switch::{STACK_TOP, from_guest, save};
 use core::cell::Cell;
 #[cfg(target_os = "none")]
 use core::mem::offset_of;
@@ -153,15 +155,7 @@ core::arch::global_asm!(
     ".section .text.vectors.fast, \"ax\"",
     ".balign 2048",
     "mortise_fast_vectors:",
-    // Current EL with SP_EL0, then with SP_ELx.
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
+    own_fault_vectors!(),
     // Lower EL, AArch64, synchronous. HVC has class 0x16 (Arm ARM, D19.2.37).
     ".balign 128",
     "    stp x0, x1, [sp]",

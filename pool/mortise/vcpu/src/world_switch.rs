@@ -217,34 +217,27 @@ macro_rules! restore {
     };
 }
 
-/// One vector for an exception taken from EL2 itself.
-#[cfg(target_os = "none")]
-macro_rules! own_fault {
-    ($cause:literal) => {
+/// The vectors for exceptions taken from EL2 itself, which are faults of Mortise: the first half of a
+/// vector table, with SP_EL0, then with SP_ELx (Arm ARM, D1.3.5).
+#[macro_export]
+macro_rules! own_fault_vectors {
+    () => {
         concat!(
-            ".balign 128\n mov x0, #",
-            $cause,
-            "\n b mortise_own_fault\n"
+            $crate::own_fault_vectors!("0", "1", "2", "3"),
+            $crate::own_fault_vectors!("0", "1", "2", "3"),
         )
     };
+    ($($cause:literal),*) => {
+        concat!($(".balign 128\n mov x0, #", $cause, "\n b mortise_own_fault\n"),*)
+    };
 }
-#[cfg(target_os = "none")]
-pub(crate) use own_fault;
 
 #[cfg(target_os = "none")]
 core::arch::global_asm!(
     ".section .text.vectors.general, \"ax\"",
     ".balign 2048",
     "mortise_vectors:",
-    // Current EL with SP_EL0, then with SP_ELx.
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
-    own_fault!("0"),
-    own_fault!("1"),
-    own_fault!("2"),
-    own_fault!("3"),
+    own_fault_vectors!(),
     // Lower EL, AArch64: synchronous, IRQ, FIQ, SError.
     from_guest!("0"),
     ".balign 128",
