@@ -1,6 +1,7 @@
 //! Floating-point and SIMD registers of a vCPU on a shared core.
 
 use core::cell::UnsafeCell;
+use core::mem::offset_of;
 use core::num::NonZeroU64;
 
 /// Save area of the floating-point and SIMD registers of a vCPU.
@@ -10,6 +11,10 @@ pub struct FloatingPoint {
     control: UnsafeCell<[u64; 2]>,
     vectors: UnsafeCell<[u128; 32]>,
 }
+
+// The offsets in the assembly of `save` and `load`.
+const _: () = assert!(offset_of!(FloatingPoint, control) == 0);
+const _: () = assert!(offset_of!(FloatingPoint, vectors) == 16);
 
 // SAFETY: the cells are accessed by `save` and `load` only. Their contracts admit one core at a time:
 // that on which the vCPU is.
@@ -137,17 +142,5 @@ impl FloatingPoint {
 impl Default for FloatingPoint {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FloatingPoint;
-    use core::mem::offset_of;
-
-    #[test]
-    fn layout_suits_the_assembly() {
-        assert_eq!(offset_of!(FloatingPoint, control), 0);
-        assert_eq!(offset_of!(FloatingPoint, vectors), 16);
     }
 }
