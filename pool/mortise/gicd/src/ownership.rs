@@ -5,21 +5,23 @@ mod mediate;
 
 use crate::{PRIVATE, bits};
 
-/// Why an interrupt or a CPU cannot be assigned to a VM.
+/// Why vCPUs or an interrupt cannot be assigned to a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Zero vCPUs, or more than supported.
     TooManyVcpus,
     /// The interrupt is an SGI, or beyond the last supported SPI.
     NoSuchInterrupt(u32),
-    /// The VM owns the interrupt already.
+    /// The interrupt is assigned to the VM already.
     Taken(u32),
 }
 
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::TooManyVcpus => write!(f, "a VM in direct mode cannot have so many vCPUs"),
+            Self::TooManyVcpus => {
+                write!(f, "its interrupt controller has no room for so many vCPUs")
+            }
             Self::NoSuchInterrupt(intid) => write!(f, "no interrupt {intid} can be given to a VM"),
             Self::Taken(intid) => write!(f, "the VM has interrupt {intid} already"),
         }

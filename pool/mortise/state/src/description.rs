@@ -50,10 +50,8 @@ pub enum VmError {
     Memory(core_paging::Error),
     /// The status page is not usable.
     Status,
-    /// The interrupts cannot be mediated.
-    Mediated(mortise_gicd::Error),
-    /// The interrupts do not fit the virtual GIC.
-    Virtual(mortise_vgic::Error),
+    /// The vCPUs or interrupts do not fit the VM's interrupt controller.
+    Interrupts(mortise_gicd::Error),
     /// The image has no virtual GIC.
     Devices,
     /// The board's interrupt controller cannot be virtualised.
@@ -68,13 +66,7 @@ impl From<core_paging::Error> for VmError {
 
 impl From<mortise_gicd::Error> for VmError {
     fn from(error: mortise_gicd::Error) -> Self {
-        Self::Mediated(error)
-    }
-}
-
-impl From<mortise_vgic::Error> for VmError {
-    fn from(error: mortise_vgic::Error) -> Self {
-        Self::Virtual(error)
+        Self::Interrupts(error)
     }
 }
 
@@ -83,8 +75,7 @@ impl fmt::Display for VmError {
         match self {
             Self::Memory(error) => write!(f, "memory: {error}"),
             Self::Status => f.write_str("status page: not a page of its own"),
-            Self::Mediated(error) => write!(f, "interrupts: {error}"),
-            Self::Virtual(error) => write!(f, "interrupts: {error}"),
+            Self::Interrupts(error) => write!(f, "interrupts: {error}"),
             Self::Irqchip => f.write_str("interrupts: shared, which takes a GICv3"),
             Self::Devices => f.write_str("interrupts: shared, and MORTISE_VIRTUAL_DEVICES is n"),
         }

@@ -70,6 +70,6 @@ mod tests;
 mod virtual_gic;
 
 pub use list_register::{ListRegister, State};
-pub use mortise_gicd::{Access, Frame, Operation, SgiRequest, Width};
+pub use mortise_gicd::{Access, Error, Frame, Operation, SgiRequest, Width};
 pub use physical::{Maintenance, PhysicalGic};
-pub use virtual_gic::{Error, View, VirtualGic};
+pub use virtual_gic::{View, VirtualGic};

@@ -12,29 +12,8 @@ mod view;
 pub use view::View;
 
 use crate::bank::{Bank, Forwarded, NO_VCPU};
-use crate::{ListRegister, Maintenance, PhysicalGic, State};
+use crate::{Error, ListRegister, Maintenance, PhysicalGic, State};
 use mortise_gicd::{PRIVATE, bits};
-
-/// Why a virtual GIC cannot be configured as requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// Zero vCPUs, or more than supported.
-    TooManyVcpus,
-    /// The interrupt is an SGI, or beyond the last supported SPI.
-    NoSuchInterrupt(u32),
-    /// The interrupt is assigned to the VM already.
-    Taken(u32),
-}
-
-impl core::fmt::Display for Error {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::TooManyVcpus => write!(f, "the virtual GIC has no room for so many vCPUs"),
-            Self::NoSuchInterrupt(intid) => write!(f, "no interrupt {intid} can be given to a VM"),
-            Self::Taken(intid) => write!(f, "the VM has interrupt {intid} already"),
-        }
-    }
-}
 
 /// State of the list registers of a vCPU.
 #[derive(Clone, Copy)]
