@@ -5,6 +5,21 @@ use crate::*;
 
 const GICD: Frame = Frame::Distributor;
 
+/// Interrupt 64 is edge-triggered.
+fn with_edge_triggered() -> Machine {
+    let mut machine = Machine::running(4);
+    machine.write(0, GICD, 0xc10, 0b10);
+    machine
+}
+
+/// vCPU 0 has acknowledged interrupt 33, and its line is high.
+fn with_active_level() -> Machine {
+    let mut machine = Machine::running(4);
+    machine.line(0, 33, true);
+    assert_eq!(machine.acknowledge(0), Some(33));
+    machine
+}
+
 #[test]
 fn a_timer_is_injected_by_its_template() {
     let mut machine = Machine::running(4);
@@ -116,9 +131,7 @@ fn group_0_requests_do_not_pend_group_1() {
 
 #[test]
 fn a_level_stays_until_its_line_falls() {
-    let mut machine = Machine::running(4);
-    machine.line(0, 33, true);
-    assert_eq!(machine.acknowledge(0), Some(33));
+    let mut machine = with_active_level();
     machine.end(0);
     assert_eq!(machine.acknowledge(0), Some(33));
     machine.line(0, 33, false);
@@ -129,30 +142,24 @@ fn a_level_stays_until_its_line_falls() {
 #[test]
 fn a_level_that_fell_is_not_signalled() {
     let mut machine = Machine::running(4);
-    machine.line(0, 33, true);
-    machine.line(0, 33, false);
+    machine.toggle_line(0, 33);
     assert_eq!(machine.acknowledge(0), None);
     // But one pended by a write is, whatever the line does.
     machine.write(0, GICD, 0x204, 0b10);
-    machine.line(0, 33, true);
-    machine.line(0, 33, false);
+    machine.toggle_line(0, 33);
     assert_eq!(machine.drain(0), [33]);
 }
 
 #[test]
 fn an_edge_outlives_its_line() {
-    let mut machine = Machine::running(4);
-    machine.write(0, GICD, 0xc10, 0b10);
-    machine.line(0, 64, true);
-    machine.line(0, 64, false);
+    let mut machine = with_edge_triggered();
+    machine.toggle_line(0, 64);
     assert_eq!(machine.drain(0), [64]);
 }
 
 #[test]
 fn an_interrupt_pended_while_active_is_signalled_at_its_end() {
-    let mut machine = Machine::running(4);
-    machine.line(0, 33, true);
-    assert_eq!(machine.acknowledge(0), Some(33));
+    let mut machine = with_active_level();
     machine.write(0, GICD, 0x204, 0b10);
     machine.line(0, 33, false);
     machine.end(0);
@@ -161,11 +168,8 @@ fn an_interrupt_pended_while_active_is_signalled_at_its_end() {
 
 #[test]
 fn an_edge_while_active_goes_where_it_is_routed_by_then() {
-    let mut machine = Machine::running(4);
-    machine.write(0, GICD, 0xc10, 0b10);
-    for high in [true, false] {
-        machine.line(0, 64, high);
-    }
+    let mut machine = with_edge_triggered();
+    machine.toggle_line(0, 64);
     assert_eq!(machine.acknowledge(0), Some(64));
     machine.line(0, 64, true);
     machine.route(0, 64, 2);
@@ -267,19 +271,8 @@ fn hardware_made_pending_comes_from_the_hardware() {
 fn a_storm_is_taken_in_order_of_priority() {
     for list_registers in [1, 2, 4, 16] {
         let mut machine = Machine::running(list_registers);
-        for (i, intid) in (0..16).enumerate() {
-            let priority = 0xf8 - 8 * i as u64;
-            let (width, operation) = (Width::Byte, Operation::Write(priority));
-            let (frame, offset) = (Frame::Sgi(0), 0x400 + intid);
-            machine.access(
-                0,
-                Access {
-                    frame,
-                    offset,
-                    width,
-                    operation,
-                },
-            );
+        for intid in 0..16 {
+            machine.set_priority(Frame::Sgi(0), intid, 0xf8 - 8 * intid as u64);
         }
         (0..16).for_each(|intid| machine.sgi(0, intid << 24 | 1));
         (40..48).for_each(|intid| machine.raise(intid, 0));
@@ -304,17 +297,7 @@ fn nesting_deeper_than_the_list_registers_ends_each_interrupt() {
         let mut order = Vec::new();
         for i in 0..8u64 {
             let intid = 40 + i;
-            let (width, operation) = (Width::Byte, Operation::Write(0xf0 - 0x10 * i));
-            let (frame, offset) = (GICD, 0x400 + intid as usize);
-            machine.access(
-                0,
-                Access {
-                    frame,
-                    offset,
-                    width,
-                    operation,
-                },
-            );
+            machine.set_priority(GICD, intid as usize, 0xf0 - 0x10 * i);
             machine.raise(intid as u32, 0);
             assert_eq!(
                 machine.acknowledge(0),

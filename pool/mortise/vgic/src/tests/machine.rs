@@ -154,6 +154,17 @@ impl Machine {
         self.access(vcpu, Access { width, ..low });
     }
 
+    /// vCPU 0 sets the priority of an interrupt of `frame` by a byte access.
+    pub fn set_priority(&mut self, frame: Frame, intid: usize, priority: u64) {
+        let access = Access {
+            frame,
+            offset: 0x400 + intid,
+            width: Width::Byte,
+            operation: Operation::Write(priority),
+        };
+        self.access(0, access);
+    }
+
     pub fn sgi(&mut self, vcpu: usize, value: u64) {
         let request = SgiRequest::new(value);
         let vgic = &mut self.vgic;
@@ -177,6 +188,13 @@ impl Machine {
             .set_line(vcpu, intid, high, &mut port!(self, vcpu));
         if self.cores[vcpu].kicked {
             self.refresh(vcpu);
+        }
+    }
+
+    /// A device on the core of `vcpu` raises its line and lowers it again.
+    pub fn toggle_line(&mut self, vcpu: usize, intid: u32) {
+        for high in [true, false] {
+            self.line(vcpu, intid, high);
         }
     }
 
