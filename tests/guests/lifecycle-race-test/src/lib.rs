@@ -14,14 +14,12 @@ mod races;
 mod storm;
 
 use hw_arch::firmware::{Hvc, system_off};
+use support_vm_cases::{Case, run};
 use tenon::time::{self, Duration};
 use tenon_vm::{Error, Totals};
 
 /// Result of a case: false if it failed.
 type Outcome = Result<bool, Error>;
-
-/// A case and its name.
-type Case = (&'static str, fn() -> Outcome);
 
 const CASES: [Case; 6] = [
     ("in a storm each call ends, once", storm::calls),
@@ -35,30 +33,13 @@ const CASES: [Case; 6] = [
 /// Main thread.
 pub fn main() {
     match Totals::read() {
-        Ok(before) => judge(before),
+        Ok(_) => judge(),
         Err(_) => guest::run(),
     }
 }
 
-fn judge(before: Totals) {
-    let mut failed = 0;
-    for (name, case) in CASES {
-        match case() {
-            Ok(true) if Totals::read() == Ok(before) => tenon::log::info!("ok {name}"),
-            Ok(true) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}: {before:?} became {:?}", Totals::read());
-            }
-            Ok(false) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}");
-            }
-            Err(error) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}: {error}");
-            }
-        }
-    }
+fn judge() {
+    let failed = run(&CASES);
     tenon::log::info!("lifecycle-race-test: {failed} cases FAILED");
     // The machine turns off with the last VM; the output is complete before.
     time::sleep(Duration::from_millis(50));

@@ -9,13 +9,10 @@ mod cases;
 mod guests;
 mod hostile;
 
-use tenon_vm::Totals;
+use support_vm_cases::{Case, run};
 
 /// Consecutive lives in the longest case.
 pub const CYCLES: u32 = 10_000;
-
-/// A case: its name and its test, which returns false on failure.
-type Case = (&'static str, fn() -> Result<bool, tenon_vm::Error>);
 
 const CASES: [Case; 12] = [
     ("it runs and turns itself off", cases::turns_off),
@@ -34,27 +31,8 @@ const CASES: [Case; 12] = [
 
 /// Main thread.
 pub fn main() {
-    let before = Totals::read();
-    let mut failed = 0;
-    for (name, case) in CASES {
-        match case() {
-            Ok(true) if Totals::read() == before => tenon::log::info!("ok {name}"),
-            Ok(true) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}: {before:?} became {:?}", Totals::read());
-            }
-            Ok(false) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}");
-            }
-            Err(error) => {
-                failed += 1;
-                tenon::log::info!("FAILED {name}: {error}");
-            }
-        }
-    }
-    match failed {
+    match run(&CASES) {
         0 => tenon::log::info!("lifecycle-test: all cases hold"),
-        _ => tenon::log::info!("lifecycle-test: {failed} cases FAILED"),
+        failed => tenon::log::info!("lifecycle-test: {failed} cases FAILED"),
     }
 }
