@@ -2,6 +2,8 @@
 //!
 //! A restart writes only the image; the end of this VM's memory is unchanged.
 
+use zerocopy::{Immutable, IntoBytes, TryFromBytes};
+
 /// Size in bytes of the ledger and the attacks' scratch space at the end of memory.
 pub const RESERVED: u64 = 0x8_0000;
 
@@ -9,7 +11,8 @@ pub const RESERVED: u64 = 0x8_0000;
 const MAGIC: u64 = u64::from_le_bytes(*b"HOSTILE1");
 
 /// Whether an attack is in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, TryFromBytes, Immutable)]
+#[repr(u64)]
 pub enum Phase {
     /// No attack is in progress.
     Idle,
@@ -20,7 +23,8 @@ pub enum Phase {
 }
 
 /// Progress through the attacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, TryFromBytes, Immutable)]
+#[repr(C)]
 pub struct Progress {
     /// Round, from zero; each has other random numbers.
     pub round: u64,
@@ -44,7 +48,16 @@ pub struct Progress {
     pub unexpected: u64,
 }
 
-const WORDS: usize = 12;
+/// The ledger as it lies in memory.
+#[derive(Clone, Copy, IntoBytes, TryFromBytes, Immutable)]
+#[repr(C)]
+struct Record {
+    magic: u64,
+    progress: Progress,
+    checksum: u64,
+}
+
+const WORDS: usize = size_of::<Record>() / size_of::<u64>();
 
 impl Progress {
     /// The ledger before the first attack.
@@ -64,20 +77,11 @@ impl Progress {
     /// Encodes the ledger as words, the last of which is a checksum.
     #[must_use]
     pub fn to_words(self) -> [u64; WORDS] {
-        let mut words = [
-            MAGIC,
-            self.round,
-            self.attack,
-            self.case,
-            self.phase as u64,
-            self.restarts,
-            self.fault,
-            self.contained,
-            self.stopped,
-            self.restarted,
-            self.unexpected,
-            0,
-        ];
+        let mut words: [u64; WORDS] = zerocopy::transmute!(Record {
+            magic: MAGIC,
+            progress: self,
+            checksum: 0,
+        });
         words[WORDS - 1] = check(&words);
         words
     }
@@ -85,36 +89,8 @@ impl Progress {
     /// Decodes words of [`Self::to_words`]; `None` if they are not valid.
     #[must_use]
     pub fn from_words(words: &[u64; WORDS]) -> Option<Self> {
-        let [
-            magic,
-            round,
-            attack,
-            case,
-            phase,
-            restarts,
-            fault,
-            contained,
-            stopped,
-            restarted,
-            unexpected,
-            sum,
-        ] = *words;
-        (magic == MAGIC && sum == check(words)).then_some(Self {
-            round,
-            attack,
-            case,
-            phase: match phase {
-                0 => Phase::Idle,
-                1 => Phase::Trying,
-                _ => Phase::CalledBack,
-            },
-            restarts,
-            fault,
-            contained,
-            stopped,
-            restarted,
-            unexpected,
-        })
+        let record: Record = zerocopy::try_transmute!(*words).ok()?;
+        (record.magic == MAGIC && record.checksum == check(words)).then_some(record.progress)
     }
 }
 
