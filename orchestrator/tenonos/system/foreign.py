@@ -4,11 +4,11 @@ Such an image was not written for TenonOS: it may expect memory at fixed address
 a given address (device tree, initramfs) are placed where the image leaves room.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from tenonos.errors import InputError
 from tenonos.system.limits import BLOCK, CHUNK, MAPPINGS, PAYLOADS
-from tenonos.system.memory_map import Content, GuestLayout, Payload
+from tenonos.system.memory_map import Content, GuestLayout, Parts, Payload
 from tenonos.system.model import Foreign, System, Vm
 from tenonos.system.range_allocator import Room
 
@@ -84,9 +84,7 @@ def _aligned(system: System, vm: Vm, foreign: Foreign) -> None:
             )
 
 
-def guest(
-    system: System, vm: Vm, content: Content, parts: Mapping[str, tuple[int, int]]
-) -> GuestLayout:
+def guest(system: System, vm: Vm, content: Content, parts: Parts) -> GuestLayout:
     """The guest layout of such a VM; `parts` has place and size of its payloads in the system
     image."""
     assert vm.foreign is not None

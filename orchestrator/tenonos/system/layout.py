@@ -28,6 +28,7 @@ from tenonos.system.memory_map import (
     Dealt,
     GuestLayout,
     Layout,
+    Parts,
     Payload,
     ReserveLayout,
     TaskArea,
@@ -273,13 +274,7 @@ def _overfull(system: System, vm: Vm, need: int) -> InputError:
     )
 
 
-def _tenon(
-    system: System,
-    vm: Vm,
-    own: _Own,
-    content: Content,
-    parts: dict[str, tuple[int, int]],
-) -> VmLayout:
+def _tenon(system: System, vm: Vm, own: _Own, content: Content, parts: Parts) -> VmLayout:
     log = _shared(system, vm, own.room, LOG_SIZE) if vm.console == "ring" else None
     size = 0 if log is None else LOG_SIZE
     areas = [_shared(system, vm, own.room, TASK_SIZE) for _ in vm.tasks]
@@ -287,9 +282,7 @@ def _tenon(
     return VmLayout(**vars(guest), pa=own.base, status_pa=own.status, log_pa=log, log_size=size)
 
 
-def late(
-    system: System, vm: Vm, content: Content, parts: Mapping[str, tuple[int, int]] | None = None
-) -> GuestLayout:
+def late(system: System, vm: Vm, content: Content, parts: Parts | None = None) -> GuestLayout:
     """The guest layout of a template, without physical memory."""
     return _guest(system, vm, content, parts or {}, [0] * len(vm.tasks))
 
@@ -298,7 +291,7 @@ def _guest(
     system: System,
     vm: Vm,
     content: Content,
-    parts: Mapping[str, tuple[int, int]],
+    parts: Parts,
     areas: list[int],
 ) -> GuestLayout:
     """The guest layout of a Tenon VM; `areas` are the physical addresses of its tasks' areas."""
@@ -332,13 +325,7 @@ def _guest(
     )
 
 
-def _linux(
-    system: System,
-    vm: Vm,
-    own: _Own,
-    content: Content,
-    parts: dict[str, tuple[int, int]],
-) -> VmLayout:
+def _linux(system: System, vm: Vm, own: _Own, content: Content, parts: Parts) -> VmLayout:
     # The guest sees its scattered pages as one range, at the start of the board's RAM.
     base = own.base if vm.colours is None else system.board.ram.base
     # The kernel wants a 2 MiB aligned base, its tree within 2 MiB of memory it maps early, and
@@ -369,13 +356,7 @@ def _linux(
     )
 
 
-def _image(
-    system: System,
-    vm: Vm,
-    own: _Own,
-    content: Content,
-    parts: dict[str, tuple[int, int]],
-) -> VmLayout:
+def _image(system: System, vm: Vm, own: _Own, content: Content, parts: Parts) -> VmLayout:
     regions = []
     for number, region in enumerate(vm.regions):
         where = system.at(vm, "region", number, "size")

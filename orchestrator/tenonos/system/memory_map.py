@@ -1,6 +1,6 @@
 """Value types of a memory layout: physical and guest address ranges of a system."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tenonos.system.limits import PAGE
@@ -24,6 +24,9 @@ TASK_SAMPLES = 1 << 16
 SAMPLE_SIZE = 32
 TASK_SIZE = TASK_HEADER + TASK_SAMPLES * SAMPLE_SIZE
 WRITABLE = 1
+
+Parts = Mapping[str, tuple[int, int]]
+"""Physical address and size of each payload of a VM in the system image, by its name."""
 
 
 @dataclass(frozen=True)
