@@ -54,7 +54,6 @@ impl CallContext<'_> {
             Request::List(slot) => self.list(slot),
             Request::Statistics(handle, to) => self.statistics(handle, to),
             Request::ConsoleRead(handle, to) => self.console_read(handle, to),
-            Request::ConsoleWrite(..) => Err(Failure::NotSupported.into()),
         }
     }
 

@@ -53,8 +53,6 @@ pub enum Request {
     ConsoleRead(Handle, IntermediateRange),
     /// Create and start a VM from this template.
     Instantiate(Name),
-    /// Send console input to a VM from the caller's memory.
-    ConsoleWrite(Handle, IntermediateRange),
 }
 
 impl Request {
@@ -99,7 +97,6 @@ impl Request {
             }
             0xa => Self::ConsoleRead(handle()?, in_one_page(range(2, call.argument(3))?)?),
             0xb => Self::Instantiate(name(call).ok_or(Failure::NotFound)?),
-            0xe => Self::ConsoleWrite(handle()?, in_one_page(range(2, call.argument(3))?)?),
             _ => return Err(Failure::NotSupported),
         })
     }
@@ -168,7 +165,10 @@ mod tests {
     fn mistakes_are_refused() {
         let none = Err(Failure::NotFound);
         let wrong = Err(Failure::Invalid);
-        assert_eq!(parse(FIRST + 0xff, [0; 4]), Err(Failure::NotSupported));
+        for unknown in [0xc, 0xe, 0xff] {
+            let parsed = parse(FIRST + unknown, [0x100, 0, 0x4000_0000, 8]);
+            assert_eq!(parsed, Err(Failure::NotSupported));
+        }
         assert_eq!(parse(FIRST + 3, [0; 4]), none);
         assert_eq!(parse(FIRST + 3, [u64::MAX, 0, 0, 0]), none);
         assert_eq!(parse(FIRST + 0xb, [0; 4]), none);
@@ -203,7 +203,7 @@ mod tests {
                     prop_assert_eq!(target.size(), source.size());
                     prop_assert!(target.size().is_multiple_of(GRAIN) && target.size() <= LOAD_MOST);
                 }
-                Ok(Request::ConsoleRead(_, range) | Request::ConsoleWrite(_, range)) => {
+                Ok(Request::ConsoleRead(_, range)) => {
                     prop_assert!(range.size() <= PAGE_SIZE);
                 }
                 _ => {}
