@@ -1,14 +1,16 @@
 """Which tests a command runs, and which long ones it leaves out."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tenonos import cli, paths
 from tenonos.errors import InputError
 from tools import testing
-from tools.testing import Count, Selection, Suite, cargo, named
+from tools.testing import Count, Selection, Suite, cargo, named, suites
 from tools.testing import pytest as python_tests
+from tools.testing.selection import long_tests
 
 LONG = """\
 import pytest
@@ -146,3 +148,12 @@ def test_places_are_seen_from_the_folder_and_from_the_root(tmp_path):
     assert tests == ((tmp_path / "mine.py", "test_a"),)
     with pytest.raises(InputError, match="no tests named absent/x"):
         named(["absent/x"], tmp_path)
+
+
+def test_what_long_tests_cover_is_there():
+    every = Selection().files(*suites.PYTHON, *suites.TARGET)
+    marked = long_tests(file for file in every if file != Path(__file__))
+    missing = {
+        place for test in marked for place in test.covers if not (paths.ROOT / place).exists()
+    }
+    assert marked and not missing

@@ -8,8 +8,7 @@ pytestmark = pytest.mark.long(
     "pool/core/sched",
     "pool/mortise/dispatch",
     "pool/mortise/vcpu",
-    "pool/mortise/partition/src/gic",
-    "pool/mortise/partition/src/irq",
+    "pool/mortise/irq",
     "pool/mortise/vgic",
 )
 
