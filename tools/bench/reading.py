@@ -19,7 +19,7 @@ from tools.bench.row import Kinds, Number, Row, most_common
 
 ROUTES = {
     "boundary": ("bench::boundary", "bench::boundary"),
-    "entry": ("tenon_interrupt*", "tenon_thread::kernel::exception::timer_interrupt"),
+    "entry": ("tenon_interrupt*", "tenon_kernel::kernel::entry::timer_interrupt"),
     "exit": ("tenon_interrupt_served*", "tenon_interrupt_end*"),
     "masked": ("tenon_interrupt*", "tenon_interrupt_end*"),
     "wake": ("tenon_interrupt*", "bench::interrupts::woken"),

@@ -122,7 +122,7 @@ def _account(built: Built, load: str, periods: int) -> Account:
     """The account of a run of `periods` periods under a load."""
     account = Account()
     (task,) = Target.of(built).tasks
-    ends = ("motor::step", "tenon_thread::kernel::exception::timer_interrupt")
+    ends = ("motor::step", "tenon_kernel::kernel::entry::timer_interrupt")
     routes = tuple((0, symbols.address(built, TENON, end)) for end in ends)
     options = RunOptions(
         seconds=periods * task.period_ns / 1e9,

@@ -28,7 +28,8 @@ SCOPES = {
 """Tags of debug entries that contain functions."""
 
 _INSIDE = re.compile(
-    r"core::|tenon_thread::(?!(?:thread(?:::entry)?|time(?:::sleep)?)::\w+(?:<|$))"
+    r"core::|tenon_(?:machine|timer|kernel|wait)::|tenon_time::(?!sleep::\w+(?:<|$))"
+    r"|tenon_thread::(?!thread(?:::entry)?::\w+(?:<|$))"
 )
 """Functions not to be shown: Rust's own and the kernel's inner ones."""
 

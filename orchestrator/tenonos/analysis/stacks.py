@@ -21,7 +21,9 @@ from tenonos.analysis.waiting import HANDLERS
 THREADS, TIMERS, EXPIRIES = ".tenon.threads", ".tenon.timers", ".tenon.expiries"
 _OWN = {"tenon_application": "main", "::boot::idle": "idle"}
 """The kernel's own threads of each image, by the function they run."""
-_KERNEL = tuple(f"pool/tenon/{crate}/" for crate in ("machine", "kernel", "time", "wait", "thread"))
+_KERNEL = tuple(
+    f"pool/tenon/{crate}/" for crate in ("machine", "timer", "kernel", "time", "wait", "thread")
+)
 """The crates of the kernel."""
 _CLOSURE = re.compile(r"([\w:{}#]+)::\{closure_env(#\d+)\}")
 """A closure in the name of a function that is generic over it."""

@@ -18,7 +18,7 @@ from tenonos.pool.library import Library
 _INTERRUPT_STACK = "TENON_THREAD_INTERRUPT_STACK"
 
 _PARTS = {
-    "scheduler": {"core/sched", "mortise/dispatch", "tenon/thread"},
+    "scheduler": {"core/sched", "mortise/dispatch", "tenon/kernel"},
     "allocator": {"rlsf", "alloc", "tenon/memory"},
 }
 """Owners of the code of optional parts of an image."""

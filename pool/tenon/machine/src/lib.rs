@@ -3,9 +3,11 @@
 //! | module | content |
 //! |---|---|
 //! | [`options`] | the configuration of the image as constants of the link |
+//! | [`assertions`] | assertions of the kernel, and the canary of a stack |
 //! | [`analysis_notes`] | notes for the analysis of the linked image |
 //! | [`irq_mask`] | the interrupt mask of the current core |
 //! | [`object_lock`] | the lock of an object that several cores share |
+//! | [`per_core`] | state that only its own core accesses |
 //! | [`context`] | the saved context of a thread, and the switch to another one |
 //! | [`platform`] | the addresses of the board |
 //! | [`gic`] | the interrupt controller of the machine |
@@ -26,6 +28,7 @@
 
 pub mod address_space;
 pub mod analysis_notes;
+pub mod assertions;
 pub mod context;
 #[cfg(target_arch = "aarch64")]
 mod context_switch;
@@ -33,4 +36,5 @@ pub mod gic;
 pub mod irq_mask;
 pub mod object_lock;
 pub mod options;
+pub mod per_core;
 pub mod platform;

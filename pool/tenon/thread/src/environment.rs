@@ -3,7 +3,6 @@
 //! Mortise passes a guest the address of a header with its log ring, its status page and an area
 //! for the samples of each periodic task. On bare metal there is no header and none of these.
 
-use crate::kernel::Kernel;
 use core::fmt;
 pub use core_guest::ENDS;
 use core_guest::Guest;
@@ -11,6 +10,7 @@ use core_memory::{IntermediateRange, PAGE_SIZE};
 use core_ring::Area;
 use core_statistics::StatusReader;
 use hw_arch::mmio::Mmio;
+use tenon_kernel::kernel::Kernel;
 use tenon_machine::address_space;
 
 pub use tenon_map::Error as MapError;

@@ -3,7 +3,7 @@
 //! On bare metal it comes from the UART. Under Mortise a VM has a UART of its own if its system
 //! sets `input = true`; other VMs print by the log ring and have no input.
 
-use crate::kernel::console;
+use crate::console;
 
 /// Whether the console has input.
 pub fn is_available() -> bool {

@@ -14,8 +14,10 @@
 //! - [`environment`]: what Mortise assigned to this VM;
 //! - [`input`]: input from the console.
 //!
-//! Below these, `kernel` has the exception vectors, the context switch and the state of a core: the
-//! scheduler, the timer queue and the interrupt table, which are pure libraries tested on the host.
+//! This crate has what an image is made of: creation of threads, servers, interrupt handlers, boot,
+//! exception vectors and the console. The state of a core is in `tenon-kernel`, timers are in
+//! `tenon-time`, wait queues and mutexes in `tenon-wait`, the context switch and the address space
+//! in `tenon-machine` (`docs/decisions/tenon-crates.md`). Applications name this crate only.
 //!
 //! Guarantees: no function allocates. The path from an interrupt to a thread has no lock and no
 //! loop without a constant bound. The longest masked section is the expiry of eight timers, apart
@@ -27,24 +29,37 @@
 #![no_std]
 #![expect(
     unsafe_code,
-    reason = "context switch, boot, shared memory, state of a core behind masked interrupts"
+    reason = "boot, stacks, shared memory, state of a core behind masked interrupts"
 )]
 
+mod boot;
+mod console;
 pub mod environment;
+mod exception;
 mod image_macro;
 pub mod input;
 pub mod interrupt;
-mod kernel;
 pub mod thread;
-pub mod time;
 pub mod trace;
-pub mod wait;
 
-pub use kernel::fault::abort;
+pub use exception::fault::abort;
 #[doc(hidden)]
 pub use tenon_machine::define_options;
 pub use tenon_machine::options;
 pub use thread::server;
+
+/// Time: instants, sleep, timers.
+pub mod time {
+    pub use tenon_time::{Duration, Instant, PeriodicTimer, Timer, resolution, sleep, sleep_until};
+}
+
+/// Building blocks of synchronisation objects.
+pub mod wait {
+    pub use tenon_wait::{
+        Acquired, Guarded, Masked, MutexError, Protocol, RawCondvar, RawMutex, Robustness,
+        TimedOut, WaitQueue, WaitValue, Waiting, Waking,
+    };
+}
 
 #[cfg(test)]
 mod tests;
@@ -52,13 +67,11 @@ mod tests;
 /// Items that [`image!`] uses; not for applications.
 #[doc(hidden)]
 pub mod parts {
+    pub use crate::boot::boot;
+    pub use crate::boot::image::{IDLE_STACK, Image};
+    pub use crate::boot::secondary::boot_secondary;
+    pub use crate::exception::fault::panic;
     pub use crate::interrupt::fit;
-    pub use crate::kernel::boot::boot;
-    pub use crate::kernel::fault::panic;
-    pub use crate::kernel::image::{IDLE_STACK, Image};
-    pub use crate::kernel::smp::core::Core;
-    pub use crate::kernel::smp::secondary::boot_secondary;
-    pub use crate::kernel::{Kernel, PerCore};
     pub use crate::thread::{Block, Stack};
     pub use core_trace::Ring;
     pub use hw_arch::cpu::park;
@@ -66,5 +79,8 @@ pub mod parts {
     pub use hw_arch::{El1, entry::EarlyTable};
     pub use hw_serial::define_serial;
     pub use tenon_irq::Line;
+    pub use tenon_kernel::kernel::Kernel;
+    pub use tenon_kernel::kernel::smp::core::Core;
+    pub use tenon_machine::per_core::PerCore;
     pub use tenon_machine::platform::Platform;
 }

@@ -13,11 +13,10 @@
 //! FILTER.value(42);
 //! ```
 
-use crate::kernel::Kernel;
-use crate::thread::{Thread, Wait};
 use core_trace::{Event, Ring};
 use hw_arch::El1;
 use hw_clock::Clock;
+use tenon_kernel::kernel::Kernel;
 use tenon_machine::options;
 
 /// A point or a section of a program that the timeline shows under the name of this static. Usable
@@ -79,38 +78,5 @@ pub(crate) fn start(kernel: &Kernel, rings: &'static [Ring], clock: Clock<El1>) 
             kernel.index() as u32,
             clock.frequency().hertz().into(),
         );
-    }
-}
-
-/// Records the name of a new thread.
-pub(crate) fn record_name(kernel: &Kernel, thread: &Thread) {
-    if options::trace() {
-        let subject = core::ptr::from_ref(thread) as u64;
-        kernel.trace.name(subject, thread.name());
-    }
-}
-
-/// Records that the current thread begins to wait, and the reason.
-#[inline(always)]
-pub(crate) fn record_wait(kernel: &Kernel, thread: &Thread, reason: Wait) {
-    if options::trace() {
-        match (reason, thread.queue().get()) {
-            (Wait::Queue, Some(queue)) => kernel.record(Event::Wait, queue),
-            (Wait::Timer, _) => kernel.record(Event::Sleep, thread),
-            (Wait::Dormant, _) => kernel.record(Event::End, thread),
-            _ => kernel.record(Event::Park, thread),
-        }
-    }
-}
-
-/// Calls `serve`, the handler of interrupt `intid`, and records its begin and end.
-#[inline(always)]
-pub(crate) fn serving(intid: u32, serve: impl FnOnce()) {
-    if options::trace() {
-        Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Enter, intid.into()));
-    }
-    serve();
-    if options::trace() {
-        Kernel::with_irqs_masked(|kernel| kernel.record_number(Event::Leave, intid.into()));
     }
 }

@@ -1,8 +1,8 @@
 //! Interrupt handlers registered by libraries.
 
 use super::{Error, Priority, Trigger, call};
-use crate::kernel::Kernel;
 use tenon_irq::Handler;
+use tenon_kernel::kernel::Kernel;
 
 /// A handler in the table `interrupt`, installed before `main` on the first core.
 ///

@@ -18,8 +18,8 @@ pub use entry::fit;
 pub use entry::{Entry, disjoint};
 pub use threaded::Threaded;
 
-use crate::kernel::Kernel;
-use crate::trace;
+use tenon_kernel::kernel::Kernel;
+use tenon_kernel::kernel::trace;
 use tenon_machine::analysis_notes as notes;
 use tenon_machine::options;
 

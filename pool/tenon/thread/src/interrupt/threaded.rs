@@ -1,11 +1,10 @@
 //! Threaded interrupts.
 
 use super::{Error, Priority as Urgency, Trigger, register_in};
-use crate::kernel::Kernel;
-use crate::thread::Thread;
-use crate::thread::priority::above_idle;
 use crate::thread::{self, Priority, Storage};
 use core::cell::Cell;
+use tenon_kernel::kernel::Kernel;
+use tenon_kernel::thread::{Thread as ThreadState, above_idle};
 
 /// The first SPI; the interrupts below are private to each core (GICv3, IHI 0069, 2.2).
 const FIRST_SPI: u32 = 32;
@@ -30,7 +29,7 @@ pub struct Threaded<const STACK: usize> {
     name: &'static str,
     intid: u32,
     trigger: Trigger,
-    thread: Cell<Option<&'static Thread>>,
+    thread: Cell<Option<&'static ThreadState>>,
     storage: Storage<STACK>,
 }
 
@@ -95,7 +94,7 @@ impl<const STACK: usize> Threaded<STACK> {
     fn interrupted(&self) {
         Kernel::with_irqs_masked(|kernel| kernel.interrupts.disable(self.intid));
         if let Some(thread) = self.thread.get() {
-            thread.unpark();
+            Kernel::with_reschedule(|kernel| thread.unpark(kernel));
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Operations on the current thread.
 
-use super::{Thread, Wait};
-use crate::kernel::Kernel;
+use super::Thread;
 use core::marker::PhantomData;
-use core_sched::Priority;
+use core_sched::{Priority, Schedulable as _};
+use tenon_kernel::kernel::Kernel;
 use tenon_machine::context;
 use tenon_machine::options;
 
 /// The current thread.
 pub fn current() -> &'static Thread {
-    Kernel::with_irqs_masked(Kernel::current)
+    Thread::of(Kernel::with_irqs_masked(Kernel::current))
 }
 
 /// The priority of the current thread plus `difference`: positive is more urgent.
@@ -22,7 +22,7 @@ pub fn relative_priority(difference: i8) -> Priority {
 /// switch.
 pub fn set_pointer(pointer: usize) {
     Kernel::with_irqs_masked(|kernel| {
-        kernel.current().pointer.set(pointer);
+        kernel.current().set_pointer(pointer);
         context::set_thread_pointer(pointer);
     });
 }
@@ -37,7 +37,7 @@ pub fn pointer() -> usize {
 pub fn disable_fp() {
     if options::fp_choice() {
         Kernel::with_irqs_masked(|kernel| {
-            let context = &kernel.current().stack_pointer;
+            let context = kernel.current().stack_pointer();
             context.set(context.get() | context::FP_DISABLED);
             context::trap_fp();
         });
@@ -59,12 +59,7 @@ pub fn yield_now() {
 /// Blocks the current thread until its [`Thread::unpark`] is called.
 #[inline(always)]
 pub fn park() {
-    Kernel::with_blocking(|kernel| {
-        let thread = kernel.current();
-        if !thread.unpark_token.take() {
-            thread.wait(kernel, Wait::Unpark);
-        }
-    });
+    Kernel::with_blocking(|kernel| kernel.current().park(kernel));
 }
 
 /// The number of cores that run threads.
@@ -86,7 +81,7 @@ pub struct PreemptionLock(PhantomData<*const ()>);
 impl PreemptionLock {
     /// Locks preemption.
     pub fn new() -> Self {
-        Kernel::with_irqs_masked(|kernel| kernel.current().state.lock());
+        Kernel::with_irqs_masked(|kernel| kernel.current().state().lock());
         Self(PhantomData)
     }
 }
@@ -101,7 +96,7 @@ impl Drop for PreemptionLock {
     /// Unlocks preemption; a more urgent thread that became ready runs before this returns.
     fn drop(&mut self) {
         Kernel::with_reschedule(|kernel| {
-            kernel.current().state.unlock();
+            kernel.current().state().unlock();
             if options::cores() > 1 {
                 kernel.balance();
             }

@@ -1,6 +1,6 @@
 //! First function of a thread.
 
-use crate::kernel::Kernel;
+use tenon_kernel::kernel::Kernel;
 use tenon_machine::note;
 
 /// Runs the body of a thread, then ends the thread.

@@ -1,8 +1,8 @@
 //! Threads with work that runs elsewhere while they run.
 
-use super::{RemoteWork, Thread};
-use crate::kernel::Kernel;
+use super::RemoteWork;
 use hw_arch::cpu;
+use tenon_kernel::kernel::Kernel;
 
 /// Runs `remote` on behalf of the current thread, which stays ready at its priority, is sliced as
 /// before, and idles. `begin` starts the work; `ends` is called after each interrupt and returns
@@ -15,14 +15,14 @@ pub fn run_remotely<R, E>(
 ) -> Result<R, E> {
     Kernel::with_irqs_masked(|kernel| {
         begin()?;
-        kernel.current().remote.set(Some(remote));
+        kernel.current().set_remote_work(Some(remote));
         Ok(())
     })?;
     loop {
         let end = Kernel::with_irqs_masked(|kernel| {
             let end = ends();
             match end {
-                Some(_) => kernel.current().remote.set(None),
+                Some(_) => kernel.current().set_remote_work(None),
                 // A pending interrupt ends WFI and is taken when interrupts are unmasked; other
                 // threads can run then.
                 None => cpu::wait_for_interrupt(),
@@ -31,24 +31,6 @@ pub fn run_remotely<R, E>(
         });
         if let Some(end) = end {
             return Ok(end);
-        }
-    }
-}
-
-impl Thread {
-    /// Suspends its remote work, if any, as it is descheduled.
-    #[inline(always)]
-    pub(crate) fn suspend_remote_work(&self) {
-        if let Some(remote) = self.remote.get() {
-            remote.suspend();
-        }
-    }
-
-    /// Resumes its remote work, if any, as it is dispatched.
-    #[inline(always)]
-    pub(crate) fn resume_remote_work(&self) {
-        if let Some(remote) = self.remote.get() {
-            remote.resume();
         }
     }
 }

@@ -9,29 +9,43 @@
 //! [`options::servers`] the image contains nothing of this, and no server can be attached. The
 //! policy is [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons.
 
-pub use super::Server;
-
-use super::Thread;
-use super::current::PreemptionLock;
-use super::error::Error;
-use super::handle::Handle;
-use crate::kernel::Kernel;
-use crate::time::instant::nanoseconds;
+use super::{Error, Handle, PreemptionLock};
 use core::time::Duration;
 use core_list::Linked;
 use core_sched::{OnDepletion, Priority, Reservation};
+use tenon_kernel::kernel::Kernel;
+use tenon_kernel::thread::{Server as ServerState, Thread as ThreadState};
 use tenon_machine::irq_mask::without_irqs;
 use tenon_machine::options;
+use tenon_time::nanoseconds;
+use tenon_wait::thread::with_living;
+
+/// The server of one thread: a budget in each period, or a fair share of the background.
+///
+/// ```no_run
+/// use tenon_thread::server::Server;
+/// use tenon_thread::thread::{self, Error, Priority, Storage};
+/// use tenon_thread::time::Duration;
+///
+/// static FILTER: Storage<2048> = Storage::new();
+/// static BUDGET: Server = Server::new(Duration::from_millis(2), Duration::from_millis(10));
+///
+/// let filter = FILTER.spawn("filter", Priority::new(10), || loop { /* ... */ })?;
+/// BUDGET.attach(filter)?;
+/// # Ok::<(), Error>(())
+/// ```
+#[repr(transparent)]
+pub struct Server(ServerState);
 
 impl Server {
     /// A server with `budget` in each `period` of at most 68 s.
     pub const fn new(budget: Duration, period: Duration) -> Self {
-        Self::with(Some((budget, period)))
+        Self(ServerState::new(Some((budget, period))))
     }
 
     /// A server without budget: its thread has a fair share of the remaining time.
     pub const fn background() -> Self {
-        Self::with(None)
+        Self(ServerState::new(None))
     }
 
     /// Attaches this server to a thread and starts its first period. From here on the server
@@ -51,25 +65,25 @@ impl Server {
         if reservation.is_some_and(|own| !servers.admits(own)) {
             return Err(Error::Overload);
         }
-        handle.with_pi_chain_locked(|kernel, thread| {
-            if self.thread.get().is_some() || thread.server.get().is_some() {
+        with_living(handle, |kernel, thread| {
+            if self.0.thread().get().is_some() || thread.server().get().is_some() {
                 return Err(Error::InUse);
             }
             let now = kernel.clock().ticks();
             kernel.update_budgets();
-            servers.attach(self, reservation, now);
-            self.thread.set(Some(thread));
-            self.before.set(thread.base_priority());
-            thread.server.set(Some(self));
-            thread.time_slice.enable(false);
+            servers.attach(&self.0, reservation, now);
+            self.0.thread().set(Some(thread));
+            self.0.before().set(thread.base_priority());
+            thread.server().set(Some(&self.0));
+            thread.time_slice().enable(false);
             if reservation.is_none() {
-                kernel.set_server_priority(self, false);
+                kernel.set_server_priority(&self.0, false);
             }
             Ok(())
         })??;
         for (server, rank) in servers.ranks() {
             let number = options::server_priority() + rank;
-            server.foreground.set(Priority::new(number as u8));
+            server.foreground().set(Priority::new(number as u8));
             Kernel::with_reschedule(|kernel| {
                 if !server.is_in_background() {
                     kernel.set_server_priority(server, true);
@@ -84,9 +98,9 @@ impl Server {
     /// Returns false, without effect, while the server is attached.
     pub fn set_reservation(&self, share: Option<(Duration, Duration)>) -> bool {
         without_irqs(|| {
-            let free = self.thread.get().is_none();
+            let free = self.0.thread().get().is_none();
             if free {
-                self.share.set(share);
+                self.0.share().set(share);
             }
             free
         })
@@ -106,19 +120,18 @@ impl Server {
 
     /// Whether it is attached to this thread.
     pub fn is_attached_to(&self, thread: Handle) -> bool {
-        let own = |thread: &'static Thread| self.thread.get().is_some_and(|own| own.is(&thread));
-        thread
-            .with_pi_chain_locked(|_, thread| own(thread))
-            .unwrap_or(false)
+        let own =
+            |thread: &'static ThreadState| self.0.thread().get().is_some_and(|own| own.is(&thread));
+        with_living(thread, |_, thread| own(thread)).unwrap_or(false)
     }
 
     /// Detaches the server from its thread, if any, which gets its former priority back.
     pub fn detach(&'static self) {
         Kernel::with_reschedule(|kernel| {
-            if let Some(thread) = self.thread.get() {
+            if let Some(thread) = self.0.thread().get() {
                 kernel.update_budgets();
                 kernel.detach_server(thread);
-                thread.set_base_priority(kernel, self.before.get());
+                thread.set_base_priority(kernel, self.0.before().get());
                 kernel.switch_server(kernel.current());
             }
         });
@@ -126,7 +139,7 @@ impl Server {
 
     /// Its reservation in ticks. An error if the values are invalid or no priority is left.
     fn reservation(&self) -> Result<Option<Reservation>, Error> {
-        let Some((budget, period)) = self.share.get() else {
+        let Some((budget, period)) = self.0.share().get() else {
             return Ok(None);
         };
         let frequency = Kernel::local_clock().frequency();

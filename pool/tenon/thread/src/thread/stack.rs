@@ -1,13 +1,13 @@
-//! Stacks and guard pages.
+//! Memory of stacks, with guard pages.
 
-use super::Thread;
+use super::Error;
 use super::entry::note_thread;
-use super::error::Error;
-use super::spawn::Block;
-use crate::kernel::Kernel;
+use super::spawn::{Block, prepare};
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core_sched::Priority;
+use tenon_kernel::kernel::Kernel;
+use tenon_kernel::thread::Thread as ThreadState;
 use tenon_machine::address_space;
 use tenon_map::PAGE;
 
@@ -94,11 +94,11 @@ impl<const SIZE: usize> Stack<SIZE> {
         name: &'static str,
         priority: Priority,
         body: F,
-    ) -> Result<&'static Thread, Error> {
+    ) -> Result<&'static ThreadState, Error> {
         note_thread::<F, SIZE>();
         let layout = self.bytes.layout(true);
         // SAFETY: the stack is static and aligned, and `boot` assigns each one to one block.
-        unsafe { block.0.prepare(kernel, layout, name, priority, body) }
+        unsafe { prepare(&block.0, kernel, layout, name, priority, body) }
     }
 }
 

@@ -5,15 +5,15 @@
 //! | [`Storage`] | a guard page: an overflow is reported with the thread's name | whole pages, one of them the guard page |
 //! | [`Packed`] | whatever the linker places there | the stack and some 200 bytes |
 
-use super::Thread;
 use super::entry::note_thread;
-use super::error::Error;
-use super::handle::Handle;
-use super::priority::above_idle;
+use super::spawn::prepare;
 use super::stack::{GuardPage, StackBytes};
-use crate::kernel::Kernel;
+use super::{Error, Handle};
 use core_sched::Priority;
+use tenon_kernel::kernel::Kernel;
+use tenon_kernel::thread::{Thread as ThreadState, above_idle};
 use tenon_map::PAGE;
+use tenon_wait::thread::handle_of;
 
 /// The stack and control block of one thread without a guard page, for hundreds of small threads.
 /// An overflow is not detected and corrupts other data.
@@ -31,7 +31,7 @@ use tenon_map::PAGE;
 #[repr(C)]
 pub struct Packed<const STACK: usize> {
     stack: StackBytes<STACK>,
-    thread: Thread,
+    thread: ThreadState,
 }
 
 impl<const STACK: usize> Packed<STACK> {
@@ -39,7 +39,7 @@ impl<const STACK: usize> Packed<STACK> {
     pub const fn new() -> Self {
         Self {
             stack: StackBytes::new(),
-            thread: Thread::new(),
+            thread: ThreadState::new(),
         }
     }
 
@@ -83,9 +83,9 @@ impl<const STACK: usize> Packed<STACK> {
             }
             let thread = self.prepare(guarded, kernel, name, above_idle(priority), body)?;
             if let Some(core) = core {
-                thread.smp.init(core, true);
+                thread.smp().init(core, true);
             }
-            let handle = Handle::of(thread);
+            let handle = handle_of(thread);
             thread.wake(kernel);
             Ok(handle)
         })
@@ -99,12 +99,12 @@ impl<const STACK: usize> Packed<STACK> {
         name: &'static str,
         priority: Priority,
         body: F,
-    ) -> Result<&'static Thread, Error> {
+    ) -> Result<&'static ThreadState, Error> {
         note_thread::<F, STACK>();
         let layout = self.stack.layout(guarded);
         // SAFETY: the stack is static and aligned, and belongs to the control block beside it
         // alone.
-        unsafe { self.thread.prepare(kernel, layout, name, priority, body) }
+        unsafe { prepare(&self.thread, kernel, layout, name, priority, body) }
     }
 }
 
@@ -179,7 +179,7 @@ impl<const STACK: usize> Storage<STACK> {
         name: &'static str,
         priority: Priority,
         body: F,
-    ) -> Result<&'static Thread, Error> {
+    ) -> Result<&'static ThreadState, Error> {
         self.packed.prepare(true, kernel, name, priority, body)
     }
 }

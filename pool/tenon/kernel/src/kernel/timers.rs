@@ -1,0 +1,138 @@
+//! Timers of a core: start, cancel and expiry.
+
+use super::{EXPIRY_STEPS, Kernel};
+use crate::thread::Thread;
+use crate::time::Timer;
+use core_timer::{Step, TimerQueue};
+use tenon_machine::options;
+use tenon_timer::{Selected, selected};
+
+impl Kernel {
+    /// Starts a timer for a counter value.
+    #[inline(always)]
+    pub fn start_timer(&self, timer: &'static Timer, ticks: u64) {
+        let alarm = match options::cores() {
+            0..=1 => self.timers.start(timer, ticks),
+            _ => self.start_shared_timer(timer, || ticks),
+        };
+        if let Some(alarm) = alarm {
+            self.clock().rearm_timer(alarm);
+        }
+    }
+
+    /// Starts a timer that is not pending; returns the new compare value, if it changes.
+    #[inline(always)]
+    pub fn start_idle_timer(&self, timer: &'static Timer, ticks: u64) -> Option<u64> {
+        self.timers.start_idle(timer, ticks)
+    }
+
+    /// Restarts an expiring timer together with others of its next deadline, if the queue can.
+    #[inline(always)]
+    pub fn rejoin_timer(&self, timer: &'static Timer, ticks: u64) -> bool {
+        self.timers.rejoin(timer, ticks)
+    }
+
+    /// Restarts an expiring timer for its next deadline.
+    #[inline(always)]
+    pub fn restart_timer(&self, timer: &'static Timer, ticks: u64) -> Option<u64> {
+        self.timers.restart(timer, ticks)
+    }
+
+    /// Cancels a timer; returns whether it was pending. The compare value is kept: most timers that
+    /// are cancelled are timeouts far ahead, and one that was next costs an interrupt that finds
+    /// none due.
+    #[inline(always)]
+    pub fn cancel_timer(&self, timer: &'static Timer) -> bool {
+        match options::cores() {
+            0..=1 => self.timers.cancel(timer),
+            _ => self.cancel_shared_timer(timer),
+        }
+    }
+
+    /// Starts the timeout of a wait that `thread` is about to begin. Returns false if `deadline`,
+    /// in nanoseconds, has passed.
+    #[inline(always)]
+    pub fn limit_wait(&self, thread: &'static Thread, deadline: Option<u64>) -> bool {
+        let Some(deadline) = deadline else {
+            return true;
+        };
+        let clock = self.clock();
+        let ticks = clock.frequency().ticks(deadline);
+        let ahead = ticks > clock.ticks();
+        if ahead {
+            self.start_timer(thread.timer(), ticks);
+        }
+        ahead
+    }
+
+    /// Expires timers that are due: the timer interrupt's work.
+    #[inline(always)]
+    pub(crate) fn expire(&self) {
+        let clock = self.clock();
+        let now = clock.ticks();
+        if options::cores() > 1 {
+            return self.expire_shared_timers(now);
+        }
+        match selected() {
+            Selected::Heap => {
+                // An image made for size leaves out the fast path for a single due timer.
+                if !options::small()
+                    && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
+                {
+                    clock.rearm_timer(alarm);
+                    return self.expire_timer(timer, now);
+                }
+                self.expire_several(now);
+            }
+            Selected::List => self.expire_few(now),
+            Selected::Wheel => self.advance_wheel(now),
+        }
+    }
+
+    /// Expires the timers of a list.
+    fn expire_few(&self, now: u64) {
+        for _ in 0..EXPIRY_STEPS {
+            match self.timers.list().expire(now) {
+                Ok(timer) => self.expire_timer(timer, now),
+                Err(next) => return self.clock().rearm_timer(next),
+            }
+        }
+    }
+
+    /// Advances a wheel to the current tick and sets the compare value for the next one.
+    fn advance_wheel(&self, now: u64) {
+        let wheel = self.timers.wheel();
+        let length = self.timers.tick_length();
+        let tick = now / length;
+        for _ in 0..EXPIRY_STEPS {
+            match wheel.expire(tick) {
+                Step::Expired(timer) => self.expire_timer_out_of_line(timer, now),
+                Step::Moved => {}
+                Step::Idle => return self.clock().rearm_timer((tick + 1).saturating_mul(length)),
+            }
+        }
+        // If more timers are due, the compare value is still in the past and interrupts at once.
+    }
+
+    /// Expires the timers of a heap, if not exactly one is due. Out of line, because it uses many
+    /// registers, which the expiry of a single timer would have to save.
+    #[inline(never)]
+    fn expire_several(&self, now: u64) {
+        let timers = self.timers.heap();
+        let mut steps = EXPIRY_STEPS;
+        while steps > 0 {
+            steps -= 1;
+            if let Some(timer) = timers.pop() {
+                self.expire_timer_in_batch(timer, now);
+                continue;
+            }
+            steps = steps.saturating_sub(1);
+            match timers.cascade(now) {
+                Step::Expired(timer) => self.expire_timer_out_of_line(timer, now),
+                Step::Moved => {}
+                Step::Idle => return self.clock().rearm_timer(timers.alarm()),
+            }
+        }
+        // More timers may be due: the compare value has passed, so the interrupt stays pending.
+    }
+}
