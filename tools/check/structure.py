@@ -13,10 +13,6 @@ LONGEST_LOOP = 3
 SMALLEST, LARGEST = 150, 3000
 LAYERS = ("hw", "core", "mortise", "tenon")
 
-UNDIVIDED = {"tenon/thread": 8100}
-"""Crates that are still too large, and how large they may be until they are divided. Their modules
-have no loops and import downwards, so that each folder can become a crate. No crate is added."""
-
 
 def _crates(context: Context) -> Iterator[tuple[Library, Crate]]:
     for library in context.index.libraries:
@@ -55,9 +51,9 @@ def crate_size(context: Context) -> Iterator[Breach]:
     for library, crate in _crates(context):
         count = sum(len(_without_inline_tests(module.file.read_text())) for module in crate.modules)
         where = context.shown(library.manifest)
-        if count > (most := UNDIVIDED.get(library.id, LARGEST)):
+        if count > LARGEST:
             what = f"{count} lines without tests"
-            yield Breach("crate-size", where, what, f"split it: at most {most}")
+            yield Breach("crate-size", where, what, f"split it: at most {LARGEST}")
         elif count < SMALLEST and not library.small:
             what = f"{count} lines without tests"
             mend = "merge it into another one, or say in [package.metadata.tenon] small = why not"

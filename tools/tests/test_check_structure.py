@@ -103,18 +103,6 @@ def test_a_crate_is_neither_too_large_nor_too_small_without_a_reason(crate):
     assert "at most 3000" in crate.breaches(structure.crate_size)[0]
 
 
-def test_a_crate_that_is_still_too_large_must_not_grow(crate, monkeypatch):
-    monkeypatch.setattr(structure, "UNDIVIDED", {"core/log": 3500})
-    crate.write(lib="pub fn f() {}\n" * 3500)
-    assert crate.breaches(structure.crate_size) == []
-    crate.write(lib="pub fn f() {}\n" * 3501)
-    assert "at most 3500" in crate.breaches(structure.crate_size)[0]
-
-
-def test_no_more_crates_are_too_large():
-    assert structure.UNDIVIDED.keys() <= {"tenon/thread"}
-
-
 def test_words_for_persons_in_comments_are_named_where_they_are_many(crate):
     few = "// A core.\n" * 400 + "// Users who read.\nlet who = 1;\n"
     crate.write(lib=few)
