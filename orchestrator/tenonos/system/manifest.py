@@ -57,7 +57,7 @@ VM = Struct(
     payloads=List(Struct(source=_RANGE, target=_RANGE, destination=_RANGE), PAYLOADS, pad=4),
     name=_NAME,
     interrupts=List(Int16ul, INTERRUPTS),
-    on_fault=choice("stop", "restart", of=Int32ul),
+    on_fault=choice("stop", "restart", "inject", of=Int32ul),
     restart_limit=Int32ul,
     cpus=_CPUS,
     kind=choice("tenon", "linux", "image"),

@@ -101,7 +101,7 @@ class VmSpec(GuestSpec):
     colours: int | None = Field(default=None, ge=1)
     interrupts: Literal["direct", "shared"] | None = None
     wfi: Literal["pass", "trap"] = "pass"
-    on_fault: Literal["stop", "restart"] = "stop"
+    on_fault: Literal["stop", "restart", "inject"] = "stop"
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
     devices: list[str] = []
     in_place: bool = False

@@ -19,6 +19,8 @@ expect #
 send umount d; echo un''mounted
 expect unmounted
 send devmem {SMMU + 0x20:#x} 32 0
+expect Bus error
+send reboot -f
 expect tenon-ready
 expect #
 send mkdir d; mount /dev/vda d; cat d/f; dmesg | grep 'enabling device'
@@ -54,8 +56,8 @@ def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
     assert {address & ~0xFFF for address in aims} <= {MORTISE, MOTOR, SMMU}, told
     assert told[0][:2] == ("read from", f"{MORTISE:#x}")
     assert [count for *_, count in told] == sorted({c for *_, c in told}, key=int)
-    # An access by Linux itself to the SMMU faults, and the VM ends.
-    assert f"linux stopped: data abort at {SMMU + 0x20:#x} (write)" in outcome.stderr
+    # An access by a process of Linux itself to the SMMU is a bus error there.
+    assert "Bus error" in said and "linux stopped" not in outcome.stderr
     # Disk and network were disabled before Linux restarted, which enables them again.
     assert sum("enabling device (0000 -> 0002)" in line for line in said) == 2
     assert any("1 packets received" in line for line in said), said[-12:]

@@ -47,6 +47,9 @@ pub enum FaultPolicy {
         /// Maximum number of restarts.
         limit: u32,
     },
+    /// Aborts are handed to the VM's kernel, as on a machine that has nothing at the address; another
+    /// fault stops the VM.
+    Inject,
 }
 
 /// Source of a VM's console output.

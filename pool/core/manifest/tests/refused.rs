@@ -91,7 +91,7 @@ fn a_vm() {
             (
                 0,
                 offset_of!(Vm, on_fault),
-                &[2][..],
+                &[3][..],
                 "vms: a value stands for nothing",
             ),
             (

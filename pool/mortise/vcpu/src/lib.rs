@@ -9,7 +9,7 @@
 //! - [`reset`]: the reset state of a vCPU
 //! - [`invalidate_translations`]: invalidation of stage 2 translations, for withdrawal
 //! - [`id_register`]: identification registers as guests of a shared core read them
-//! - [`inject_undefined`]: injection of an Undefined Instruction exception
+//! - [`inject_undefined`], [`inject_external_abort`]: exceptions injected into a guest
 //! - [`Context`], [`FloatingPoint`], [`Interface`]: save areas of the other registers of a vCPU, for
 //!   VM switches on shared cores
 //!
@@ -47,7 +47,7 @@ pub use exit_class::{ExitClass, word_access_ipa};
 pub use fast_vectors::{ConstantReply, POSTED_SGI, PinnedVcpu, install_fast_vectors};
 pub use floating_point::{FloatingPoint, FloatingPointTrap};
 pub use id_registers::id_register;
-pub use inject::inject_undefined;
+pub use inject::{inject_external_abort, inject_undefined, is_exit_from_el0};
 pub use reset::{invalidate_translations, invalidate_translations_of, reset};
 pub use syndrome::{Access, Exit, SystemRegister, TrapResponse, is_wait};
 pub use traps::{InterruptMode, Traps, vmpidr};

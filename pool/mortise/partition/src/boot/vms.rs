@@ -37,7 +37,7 @@ pub(crate) fn new_vm(
     let vcpus = description.cpus.len();
     let restarts = match description.on_fault {
         FaultPolicy::Restart { limit } => limit,
-        FaultPolicy::Stop => 0,
+        FaultPolicy::Stop | FaultPolicy::Inject => 0,
     };
     let status = area
         .and_then(|area| StatusWriter::create(area, description.name, vcpus).ok())

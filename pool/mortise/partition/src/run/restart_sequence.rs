@@ -213,6 +213,6 @@ fn report_end(vm: &Vm, end: RunEnd, machine: &'static Machine) {
             let limit = Argument::Decimal(limit.into());
             say(" stays stopped: {} restarts were its limit", &[limit]);
         }
-        (RunEnd::Stop, FaultPolicy::Stop) => {}
+        (RunEnd::Stop, FaultPolicy::Stop | FaultPolicy::Inject) => {}
     }
 }

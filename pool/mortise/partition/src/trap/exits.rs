@@ -2,6 +2,7 @@
 
 use super::{devices, fast_exits, hypercalls};
 use crate::run::vcpu_run::{apply_orders, block, finish_exit};
+use core_manifest::FaultPolicy;
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gicd::SgiRequest;
@@ -11,7 +12,8 @@ use mortise_irq::{
 use mortise_machine::{Core, Vm};
 use mortise_state::fault::Fault;
 use mortise_vcpu::{
-    Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_undefined, skip_instruction,
+    Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_external_abort,
+    inject_undefined, is_exit_from_el0, skip_instruction,
 };
 
 /// Handles an exit. Called by the vectors with the guest's registers; returns the frame of the
@@ -166,25 +168,23 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 if outcome == devices::Outcome::Done {
                     skip_instruction();
                 }
-            } else if !vm.is_descheduled() && !core.preemption_pending() {
+            } else {
                 let fault = Fault {
                     reason: Reason::DataAbort,
                     write: access.map(|access| access.write),
                     at: ipa,
                 };
-                vm.record_fault(vcpu, fault);
+                abort(core, vm, vcpu, fault);
             }
         }
         Exit::InstructionAbort { ipa } => {
             count(ExitKind::Other);
-            if !vm.is_descheduled() && !core.preemption_pending() {
-                let fault = Fault {
-                    reason: Reason::InstructionAbort,
-                    write: None,
-                    at: ipa,
-                };
-                vm.record_fault(vcpu, fault);
-            }
+            let fault = Fault {
+                reason: Reason::InstructionAbort,
+                write: None,
+                at: ipa,
+            };
+            abort(core, vm, vcpu, fault);
         }
         Exit::FloatingPoint => {
             count(ExitKind::Other);
@@ -198,6 +198,19 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
             count(ExitKind::Other);
             inject_undefined();
         }
+    }
+}
+
+/// Ends the run for an abort of the guest's kernel, or hands the abort to that kernel: always if EL0
+/// took it, so that no process can stop its VM.
+fn abort(core: &'static Core, vm: &'static Vm, vcpu: usize, fault: Fault) {
+    if vm.is_descheduled() || core.preemption_pending() {
+        return;
+    }
+    if is_exit_from_el0() || vm.description().on_fault == FaultPolicy::Inject {
+        inject_external_abort();
+    } else {
+        vm.record_fault(vcpu, fault);
     }
 }
 
