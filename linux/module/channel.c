@@ -6,6 +6,7 @@
  * or joined. When the peer has disconnected, a reader gets end of file after all messages, and a
  * writer gets EPIPE, once each; then the file waits for the next epoch of the peer.
  */
+#include "mapping.h"
 #include "module.h"
 #include "queue.h"
 
@@ -14,7 +15,6 @@
 #include <linux/io.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/of.h>
@@ -23,7 +23,6 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
-#include <linux/version.h>
 #include <linux/wait.h>
 #include <tenon.h>
 
@@ -156,15 +155,6 @@ static int channel_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
-static void forbid_writing(struct vm_area_struct *area)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-	area->vm_flags &= ~VM_MAYWRITE;
-#else
-	vm_flags_clear(area, VM_MAYWRITE);
-#endif
-}
-
 static int channel_mmap(struct file *file, struct vm_area_struct *area)
 {
 	const struct channel *channel = channel_of(file);
@@ -182,13 +172,8 @@ static int channel_mmap(struct file *file, struct vm_area_struct *area)
 	}
 	if (part == PARTS)
 		return -EINVAL;
-	if (part != own) {
-		if (area->vm_flags & VM_WRITE)
-			return -EACCES;
-		forbid_writing(area);
-	}
-	return remap_pfn_range(area, area->vm_start, PHYS_PFN(channel->parts[part].start), size,
-			       area->vm_page_prot);
+	return tenon_map(area, channel->parts[part].start, part == own ? 0 : VM_WRITE,
+			 area->vm_page_prot);
 }
 
 static long channel_ioctl(struct file *file, unsigned int command, unsigned long argument)

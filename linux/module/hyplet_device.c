@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Devices and shared memory of this VM, as listed in the device tree (from `devices` of
- * system.toml). An access to any other address is a fault of the whole VM, so no other address is
+ * system.toml). An access to any other address would be an external abort, so no other address is
  * mapped.
  */
 #include "hyplet.h"

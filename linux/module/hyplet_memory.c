@@ -93,6 +93,17 @@ static int take_rights(const struct hyplet_memory *memory, u64 address, struct h
 	return error;
 }
 
+/*
+ * Cleans a page of code to the point of unification, for instruction fetches of another core: also the
+ * zeros between regions, so that a branch there does not reach what the page held before.
+ */
+static void publish_code(const struct hyplet_page *page)
+{
+	unsigned long start = (unsigned long)page_address(page->page);
+
+	caches_clean_inval_pou(start, start + PAGE_SIZE);
+}
+
 static int take_own(u64 address, struct hyplet_page *page)
 {
 	unsigned int flags = FOLL_LONGTERM | (page->rights & TENON_WRITE ? FOLL_WRITE : 0);
@@ -172,8 +183,7 @@ static int copy_code(struct hyplet_page *page, const struct region *region, u64 
 		}
 		words[found] = 0; /* UDF */
 	}
-	/* To the point of unification, for instruction fetches of another core. */
-	caches_clean_inval_pou((unsigned long)words, (unsigned long)words + bytes);
+	publish_code(page);
 	return 0;
 }
 
@@ -191,6 +201,7 @@ static void drop_pages(struct hyplet_memory *memory, const struct region *region
 			void *words = words_in(page, region, address, &first, &bytes);
 
 			memset(words, 0, bytes);
+			publish_code(page);
 		}
 	}
 }

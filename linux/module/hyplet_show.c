@@ -67,10 +67,14 @@ static ssize_t store_stop(struct hyplet_core *core, const char *text)
 	return error;
 }
 
-#define SHOWN(what) { .attribute = { .name = #what, .mode = 0444 }, .show = show_##what }
+#define SHOWN_TO(permitted, what)                                                                  \
+	{ .attribute = { .name = #what, .mode = permitted }, .show = show_##what }
+#define SHOWN(what) SHOWN_TO(0444, what)
+/* Addresses: those of a callback at EL1 are addresses of the kernel. */
+#define SECRET(what) SHOWN_TO(0400, what)
 
 static struct item items[] = {
-	SHOWN(state), SHOWN(pid), SHOWN(pc), SHOWN(fault), SHOWN(steps), SHOWN(progress),
+	SHOWN(state), SHOWN(pid), SECRET(pc), SECRET(fault), SHOWN(steps), SHOWN(progress),
 	{ .attribute = { .name = "stop", .mode = 0200 }, .store = store_stop },
 };
 

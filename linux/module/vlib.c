@@ -7,12 +7,12 @@
  * is one, and completes with the next call. In between, no CPU of this VM runs. If the program
  * ends, the caller is told that the vLib has no server.
  */
+#include "mapping.h"
 #include "module.h"
 
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/of.h>
@@ -65,18 +65,15 @@ static int vlib_release(struct inode *inode, struct file *file)
 }
 
 /*
- * The door permits only loads by the program that mapped it: any other access is a fault of the VM.
+ * The door permits only loads by the program that mapped it: Mortise answers any other access with
+ * an abort.
  */
 static int vlib_map_door(const struct vlib *vlib, struct vm_area_struct *area)
 {
 	if (area->vm_end - area->vm_start > PAGE_SIZE)
 		return -EINVAL;
-	if (area->vm_flags & (VM_WRITE | VM_EXEC))
-		return -EACCES;
-	area->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
-	area->vm_flags |= VM_DONTCOPY;
-	return remap_pfn_range(area, area->vm_start, PHYS_PFN(vlib->door.start), PAGE_SIZE,
-			       pgprot_noncached(area->vm_page_prot));
+	tenon_set_flags(area, VM_DONTCOPY);
+	return tenon_map(area, vlib->door.start, VM_WRITE, pgprot_noncached(area->vm_page_prot));
 }
 
 static int vlib_mmap(struct file *file, struct vm_area_struct *area)
@@ -88,8 +85,7 @@ static int vlib_mmap(struct file *file, struct vm_area_struct *area)
 		return vlib_map_door(vlib, area);
 	if (area->vm_pgoff || size > resource_size(&vlib->memory))
 		return -EINVAL;
-	return remap_pfn_range(area, area->vm_start, PHYS_PFN(vlib->memory.start), size,
-			       area->vm_page_prot);
+	return tenon_map(area, vlib->memory.start, 0, area->vm_page_prot);
 }
 
 static long vlib_ioctl(struct file *file, unsigned int command, unsigned long argument)

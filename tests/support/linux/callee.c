@@ -42,7 +42,27 @@ static void crowd(volatile uint64_t *counter, int wanted)
 			++*counter;
 }
 
-/* Number of refused operations on the notification page that would end the VM. */
+/* Whether a process that loads two registers at once from the notification page gets a bus error: such
+ * an access has no syndrome by which Mortise could answer it.
+ */
+static int bus_error(const struct vlib *vlib)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		/* The mapping is not inherited. */
+		void *door = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, vlib->file,
+				  vlib->size);
+
+		__asm__ volatile("ldp x2, x3, [%0]" : : "r"(door) : "x2", "x3", "memory");
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGBUS;
+}
+
+/* Number of refused operations that would end the VM, or be a fetch from shared memory. */
 static uint64_t refused(const struct vlib *vlib)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -55,7 +75,10 @@ static uint64_t refused(const struct vlib *vlib)
 		count += mprotect((void *)vlib->door, page, rights[at]) && errno == EACCES;
 	}
 	count += mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, vlib->file, vlib->size) == MAP_FAILED;
-	return count;
+	count += mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_SHARED, vlib->file, 0) == MAP_FAILED &&
+		 errno == EACCES;
+	count += mprotect((void *)vlib->head, page, PROT_READ | PROT_EXEC) && errno == EACCES;
+	return count + bus_error(vlib);
 }
 
 static uint64_t serve(struct vlib *vlib, volatile struct request *request)

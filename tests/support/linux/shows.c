@@ -1,5 +1,6 @@
 // The sysfs state of a hyplet while it runs, after a stop by sysfs, and after a fault.
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -74,6 +75,18 @@ static void runs_away(void)
     puts("HYPLET runaway is shown");
 }
 
+// Addresses are secret: those of a callback at EL1 are the kernel's.
+static void shows_no_address(void)
+{
+    CHECK(!seteuid(65534));
+    CHECK(!access("/sys/kernel/tenon/hyplet/cpu3/state", F_OK));
+    CHECK(open("/sys/kernel/tenon/hyplet/cpu3/state", O_RDONLY) >= 0);
+    CHECK(open("/sys/kernel/tenon/hyplet/cpu3/pc", O_RDONLY) < 0 && errno == EACCES);
+    CHECK(open("/sys/kernel/tenon/hyplet/cpu3/fault", O_RDONLY) < 0 && errno == EACCES);
+    CHECK(!seteuid(0));
+    puts("HYPLET shows no address");
+}
+
 static void is_mapped_by_vma(void)
 {
     struct tenon_hyplet_end end;
@@ -120,6 +133,7 @@ int main(void)
     CHECK(!hyp_map_section("hyp_data") && !hyp_map_section("hyp_code"));
     CHECK(!hyp_set_stack(stack, sizeof(stack)) && !hyplet_drop_cpu(CPU));
     runs_away();
+    shows_no_address();
     is_mapped_by_vma();
     is_refused_by_address();
     return 0;

@@ -102,6 +102,19 @@ static void asker(void)
 
 // ---- the other side ------------------------------------------------------------------------
 
+// Shared memory is never code, whichever way it is asked for: stage 2 maps it execute-never.
+static void runs_no_message(size_t offset, size_t size)
+{
+    const int rights = PROT_READ | PROT_EXEC;
+    void *part = mmap(0, size, PROT_READ, MAP_SHARED, words, offset);
+
+    CHECK(part != MAP_FAILED);
+    CHECK(mmap(0, size, rights, MAP_SHARED, words, offset) == MAP_FAILED && errno == EACCES);
+    CHECK(mprotect(part, size, rights) && errno == EACCES);
+    CHECK(mprotect(part, size, PROT_EXEC) && errno == EACCES);
+    CHECK(!munmap(part, size));
+}
+
 static void look_into_the_parts(void)
 {
     struct tenon_channel shape;
@@ -118,6 +131,9 @@ static void look_into_the_parts(void)
     consumer = mmap(0, shape.parts[1], PROT_READ | PROT_WRITE, MAP_SHARED, words, shape.parts[0]);
     CHECK(consumer != MAP_FAILED);
     CHECK(mmap(0, shape.parts[0] + 4096, PROT_READ, MAP_SHARED, words, 0) == MAP_FAILED);
+    runs_no_message(0, shape.parts[0]);
+    runs_no_message(shape.parts[0], shape.parts[1]);
+    runs_no_message(shape.parts[0] + shape.parts[1], shape.parts[2]);
     CHECK(!ioctl(words, TENON_RING));
     // "hello" was received; the asker fills all slots behind it.
     CHECK(consumer[0] == 1);

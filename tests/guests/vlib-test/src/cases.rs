@@ -313,7 +313,7 @@ fn forged(server: &mut Server) -> Verdict {
 }
 
 fn door(server: &mut Server) -> Verdict {
-    expect_answer(server.ask(Ask::Door, 0), Ok(7))
+    expect_answer(server.ask(Ask::Door, 0), Ok(10))
 }
 
 fn unload(server: &mut Server) -> Verdict {
