@@ -79,6 +79,15 @@ def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
 
 
 @pytest.mark.timeout(300)
+def test_what_a_manager_began_and_left_keeps_no_memory_and_no_slot(tenon):
+    # The manager is restarted 44 times in the midst of a creation, and destroyed in one at last.
+    outcome = tenon("run", "lifecycle-orphans", "--headless", "--deterministic", "--seconds", 200)
+    assert_well(outcome)
+    assert outcome.said("maker") == ["free"] * 45
+    assert outcome.said("supervisor") == ["restarted 44 times"]
+
+
+@pytest.mark.timeout(300)
 def test_calls_that_meet_lead_where_one_after_the_other_would(tenon):
     # A manager on two cores, interrupt storms on one of them, VMs on two shared cores.
     outcome = tenon("run", "lifecycle-race", "--headless", "--deterministic", "--seconds", 200)

@@ -4,7 +4,7 @@ mod boot_vms;
 mod queries;
 
 use crate::{
-    Caller, Failure, Operation, Phase, Request,
+    Caller, Failure, Operation, Request,
     executor::{Executor, poll},
     stop::{Stop, check_pending},
 };
@@ -183,20 +183,8 @@ impl CallContext<'_> {
         let Some(slot) = registry.abandoned(self.caller) else {
             return Ok(());
         };
-        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
-        // Nothing is mapped in these phases, and no memory was written.
-        match record.operation {
-            Some((
-                Operation::Create(_),
-                Phase::CheckName(_)
-                | Phase::Reject(_)
-                | Phase::AwaitVcpus
-                | Phase::ClearStatus(_)
-                | Phase::Describe(_),
-            )) => {
-                return Ok(registry.empty(slot, Event::Abandon)?);
-            }
-            _ => record.operation = Some((Operation::Destroy, Operation::Destroy.first())),
+        if registry.undo_creation(slot)? {
+            return Ok(());
         }
         drop(registry);
         self.executor.advance(slot)?.or_again(0)
@@ -308,6 +296,8 @@ impl CallContext<'_> {
             let state = record.state.after(event).ok_or(Failure::Busy)?;
             match record.operation {
                 Some((own, _)) if own == operation => {}
+                // A destruction by a rule of the system continues: its memory may be free already.
+                Some((Operation::Retire, _)) if operation == Operation::Destroy => {}
                 // DESTROY overrides any other operation.
                 Some(_) if operation != Operation::Destroy => return Err(Failure::Busy.into()),
                 _ => record.operation = Some((operation, operation.first())),

@@ -22,7 +22,8 @@
 //!
 //! - **Bounded latency.** Operations run in steps. If an interrupt is pending after one, the caller
 //!   repeats its call once the interrupt is served ([`mortise_hypercall::Outcome::Again`]). What a
-//!   caller does not complete is destroyed by its next call, or by the next DESTROY of that VM.
+//!   caller does not complete is destroyed by its next call, by the next DESTROY of that VM, or when
+//!   the caller's run ends.
 //! - **No leaks.** A call that fails has taken nothing; the memory of a VM is returned to the
 //!   reserve, scrubbed ([`Registry`]).
 //! - **One VM per handle.** A handle names one occupant of a slot. Memory changes its owner only
@@ -130,6 +131,56 @@ impl Lifecycle {
         .execute(request)
     }
 
+    /// Records the end of a VM's run, and completes a DESTROY that did not wait for its last core.
+    fn note_end(&self, vm: &'static Vm) {
+        // The lock serialises this with calls that decide about the VM's end.
+        let mut registry = self.registry.lock();
+        let event = match vm.end_decided() {
+            Some(RunEnd::Stop) => Event::Faulted,
+            Some(RunEnd::Restart) if !vm.is_slot() => return,
+            Some(RunEnd::Off | RunEnd::Restart) => Event::TurnedOff,
+            None => return,
+        };
+        if let Some(record) = registry.record_mut(vm.index()) {
+            // A VM that is being restarted or destroyed keeps that state.
+            let _other = record.apply(event);
+        }
+        if vm.is_abandoned() {
+            // A DESTROY that did not wait for the VM's last core is completed here.
+            let _gone = registry.empty(vm.index(), Event::Destroyed);
+        }
+    }
+
+    /// Ends what calls of a VM began whose run is over: a creation is undone here, in steps; a
+    /// destruction, which may wait for other cores, goes on when the core of its VM is idle. Returns
+    /// whether work is left.
+    fn settle_calls(&self, machine: &'static Machine, manager: usize) -> bool {
+        let Some(executor) = self.executor(Core::current()) else {
+            return false;
+        };
+        let mut registry = self.registry.lock();
+        if let Some(slot) = registry.retire_destroyed(manager) {
+            drop(registry);
+            if let Some(vm) = machine.vm(slot) {
+                vm.kick_all(machine);
+            }
+            return true;
+        }
+        let Some(slot) = registry.orphan(manager) else {
+            return false;
+        };
+        let undone = match registry.record(slot).and_then(|record| record.operation) {
+            Some((Operation::Create(_), _)) => registry.undo_creation(slot),
+            _ => Ok(false),
+        };
+        drop(registry);
+        match undone {
+            Ok(true) => true,
+            Ok(false) => executor.advance(slot).is_ok(),
+            Err(_) => false,
+        }
+    }
+
     fn executor(&self, core: &'static Core) -> Option<Executor<'_>> {
         Some(Executor {
             setup: self.setup.get()?,
@@ -188,27 +239,15 @@ impl VmExtension for Lifecycle {
         false
     }
 
-    fn vm_stopped(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        if part > 0 {
-            return false;
+    fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+        match part {
+            0 => {
+                self.note_end(vm);
+                !vm.is_slot()
+            }
+            // Only VMs made at boot have authority.
+            _ => !vm.is_slot() && self.settle_calls(machine, vm.index()),
         }
-        // The lock serialises this with calls that decide about the VM's end.
-        let mut registry = self.registry.lock();
-        let event = match vm.end_decided() {
-            Some(RunEnd::Stop) => Event::Faulted,
-            Some(RunEnd::Restart) if !vm.is_slot() => return false,
-            Some(RunEnd::Off | RunEnd::Restart) => Event::TurnedOff,
-            None => return false,
-        };
-        if let Some(record) = registry.record_mut(vm.index()) {
-            // A VM that is being restarted or destroyed keeps that state.
-            let _other = record.apply(event);
-        }
-        if vm.is_abandoned() {
-            // A DESTROY that did not wait for the VM's last core is completed here.
-            let _gone = registry.empty(vm.index(), Event::Destroyed);
-        }
-        false
     }
 
     fn idle_work(&self, core: &'static Core, vm: &'static Vm) -> bool {

@@ -332,6 +332,67 @@ impl Registry {
         }
     }
 
+    /// Undoes a creation that is not complete. In the phases in which nothing is mapped and no memory
+    /// was written, the slot is emptied at once; in others the VM is to be destroyed. Returns whether
+    /// the slot is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Busy`] if the VM in the slot is complete.
+    pub fn undo_creation(&mut self, slot: usize) -> Result<bool, Failure> {
+        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+        match record.operation {
+            Some((
+                Operation::Create(_),
+                Phase::CheckName(_)
+                | Phase::Reject(_)
+                | Phase::AwaitVcpus
+                | Phase::ClearStatus(_)
+                | Phase::Describe(_),
+            )) => {
+                self.empty(slot, Event::Abandon)?;
+                Ok(true)
+            }
+            _ if record.state != State::Creating => Err(Failure::Busy),
+            _ => {
+                record.operation = Some((Operation::Destroy, Operation::Destroy.first()));
+                Ok(false)
+            }
+        }
+    }
+
+    /// A slot whose creation a vCPU of this VM began, or whose undoing after that. Once the run of the
+    /// VM is over, nothing else continues it: no handle names a VM that is not complete.
+    #[must_use]
+    pub fn orphan(&self, vm: usize) -> Option<usize> {
+        (self.boot..self.slots).find(|&slot| {
+            self.record(slot).is_some_and(|record| {
+                let by_call = match record.operation {
+                    Some((Operation::Create(caller), _)) => caller.is_some(),
+                    Some((Operation::Destroy, _)) => true,
+                    _ => false,
+                };
+                record.state == State::Creating && by_call && record.creator == Some(vm)
+            })
+        })
+    }
+
+    /// A VM that a manager made and whose destruction is in progress and not executing. It is
+    /// continued by a rule of the system from here on, so that it ends without its manager.
+    pub fn retire_destroyed(&mut self, manager: usize) -> Option<usize> {
+        let (slot, record) = (self.records.iter_mut().enumerate()).find(|(_, record)| {
+            let destroyed = matches!(record.operation, Some((Operation::Destroy, _)));
+            destroyed
+                && record.state == State::Destroying
+                && record.creator == Some(manager)
+                && !record.held
+        })?;
+        if let Some((operation, _)) = &mut record.operation {
+            *operation = Operation::Retire;
+        }
+        Some(slot)
+    }
+
     /// A slot that this vCPU began to fill with a call that it did not repeat.
     #[must_use]
     pub fn abandoned(&self, caller: Caller) -> Option<usize> {

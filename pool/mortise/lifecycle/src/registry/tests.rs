@@ -252,3 +252,49 @@ fn a_creation_takes_the_descriptor_s_bytes() {
         ram
     );
 }
+
+#[test]
+fn a_creation_whose_caller_ended_is_found_and_undone_in_each_phase() {
+    let first = Operation::Create(Some(CALLER)).first();
+    let next = |phase: &Phase| {
+        let next = phase.next(Operation::Create(Some(CALLER)), true);
+        (next != Phase::Complete).then_some(next)
+    };
+    for phase in core::iter::successors(Some(first), next) {
+        let mut registry = registry(4, 2);
+        let before = account(&registry);
+        let slot = make(&mut registry, 2).unwrap();
+        registry.record_mut(slot).unwrap().operation =
+            Some((Operation::Create(Some(CALLER)), phase));
+        assert_eq!(registry.orphan(CALLER.vm), Some(slot));
+        assert_eq!(registry.orphan(CALLER.vm + 1), None, "another manager's");
+        if !registry.undo_creation(slot).unwrap() {
+            // Still an orphan, until it is destroyed.
+            assert_eq!(registry.orphan(CALLER.vm), Some(slot), "{phase:?}");
+            registry.empty(slot, Event::Abandon).unwrap();
+        }
+        assert_eq!(account(&registry), before, "{phase:?}");
+        assert_eq!(registry.orphan(CALLER.vm), None);
+    }
+}
+
+#[test]
+fn complete_vms_survive_their_manager_and_half_destroyed_ones_do_not() {
+    let mut registry = registry(4, 2);
+    let [kept, gone] = [1, 1].map(|blocks| make(&mut registry, blocks).unwrap());
+    for slot in [kept, gone] {
+        let record = registry.record_mut(slot).unwrap();
+        record.operation = None;
+        record.apply(Event::Made).unwrap();
+    }
+    let record = registry.record_mut(gone).unwrap();
+    record.apply(Event::Destroy).unwrap();
+    record.operation = Some((Operation::Destroy, Phase::Scrub(3)));
+    assert_eq!(registry.orphan(CALLER.vm), None);
+    assert!(registry.undo_creation(kept).is_err());
+    assert_eq!(registry.retire_destroyed(CALLER.vm + 1), None);
+    assert_eq!(registry.retire_destroyed(CALLER.vm), Some(gone));
+    let record = registry.record(gone).unwrap();
+    assert_eq!(record.operation, Some((Operation::Retire, Phase::Scrub(3))));
+    assert_eq!(registry.retire_destroyed(CALLER.vm), None, "once");
+}
