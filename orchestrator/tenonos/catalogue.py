@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from pathlib import Path
 
+from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 
@@ -79,7 +80,7 @@ def systems(root: Path = ROOT) -> dict[str, Path]:
 
 def description(folder: Path) -> str:
     """What a system is for: the comment that its `system.toml` opens with."""
-    lines = (folder / "system.toml").read_text().splitlines()
+    lines = inputs.text(folder / "system.toml").splitlines()
     return " ".join(line.removeprefix("#").strip() for line in takewhile(_is_comment, lines))
 
 

@@ -7,13 +7,12 @@ it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from tenonos import outputs
+from tenonos import inputs, outputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT, shown
 from tenonos.plan.models import Model
@@ -64,8 +63,11 @@ def load(root: Path = ROOT) -> list[Dependency]:
     if not file.exists():
         return []
     try:
-        return [Dependency(**each) for each in tomllib.loads(file.read_text()).get("needs", [])]
-    except (tomllib.TOMLDecodeError, ValidationError, TypeError, UnicodeDecodeError):
+        return [
+            Dependency(**each)
+            for each in inputs.toml(inputs.text(file), shown(file)).get("needs", [])
+        ]
+    except (ValidationError, TypeError):
         what, mend = "it is not a list of dependencies", "explore again without it"
         raise InputError(what, where=shown(file), mend=mend) from None
 

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 import kconfiglib
 
+from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT, shown
 from tenonos.pool import renamed
@@ -180,6 +181,7 @@ class Tree:
 
 def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
     """The tree of `pool/Kconfig`, and of each Kconfig file in `extra`."""
+    told = {file: inputs.text(file) for file in extra}
     with isolated(root), TemporaryDirectory() as folder:
         top = root / "pool" / "Kconfig"
         if extra:
@@ -190,8 +192,8 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
             kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
         except (kconfiglib.KconfigError, OSError) as error:
             raise InputError(first_line(error)) from None
-    for file in extra:
-        for number, line in enumerate(file.read_text().splitlines(), 1):
+    for file, text in told.items():
+        for number, line in enumerate(text.splitlines(), 1):
             for name in re.findall(r"\w+", line.partition("#")[0]):
                 if name in renamed.SYMBOLS:
                     what = f"{name} is {renamed.SYMBOLS[name]} now"
@@ -201,13 +203,13 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
 
 def fragment(file: Path) -> list[Assignment]:
     """The assignments of a fragment; a file that does not exist has none."""
-    return assignments(file.read_text(), shown(file)) if file.exists() else []
+    return assignments(inputs.text(file), shown(file)) if file.exists() else []
 
 
 def assignments(text: str, name: str) -> list[Assignment]:
     """The assignments of a fragment's text; `name` is its name in errors."""
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         where = f"{name}:{number}"
         if match := _ASSIGNED.match(line):
             found.append(Assignment(match[1], match[2], where))

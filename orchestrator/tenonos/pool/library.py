@@ -7,14 +7,13 @@ and a Kconfig, and no crate. Applications and libraries outside the pool are rea
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from tenonos import catalogue
+from tenonos import catalogue, inputs
 from tenonos.catalogue import is_c
 from tenonos.errors import InputError
 from tenonos.paths import POOL, ROOT, TESTS, shown
@@ -134,12 +133,12 @@ def read(folder: Path, layer: str | None = None) -> Library:
     if is_c(folder):
         return _c_application(folder)
     manifest = folder / "Cargo.toml"
+    if not manifest.is_file():
+        raise InputError("no Cargo.toml and no C file", where=shown(folder))
     try:
-        values = _values(manifest.read_text())
+        values = _values(inputs.text(manifest), shown(manifest))
         package = values["package"]["name"]
-    except OSError:
-        raise InputError("no Cargo.toml and no C file", where=shown(folder)) from None
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+    except (KeyError, TypeError) as error:
         raise InputError(f"not a crate's manifest: {error}", where=shown(manifest)) from None
     meta = values["package"].get("metadata", {}).get("tenon", {})
     _known(meta, manifest)
@@ -181,9 +180,9 @@ def read(folder: Path, layer: str | None = None) -> Library:
 
 
 @cache
-def _values(text: str) -> Mapping[str, Any]:
+def _values(text: str, where: str) -> Mapping[str, Any]:
     """The values of a manifest, cached by its text."""
-    return tomllib.loads(text)
+    return inputs.toml(text, where)
 
 
 C_ROOT = "tenon-posix"
@@ -193,7 +192,7 @@ C_ROOT = "tenon-posix"
 def _c_application(folder: Path) -> Library:
     """The application in C in `folder`: its Kconfig names it."""
     kconfig = folder / "Kconfig"
-    text = kconfig.read_text() if kconfig.is_file() else ""
+    text = inputs.text(kconfig) if kconfig.is_file() else ""
     symbol = re.search(r"^config\s+(APP_[A-Z0-9_]+)", text, re.MULTILINE)
     prompt = re.search(r'^\s+bool\s+"(.*)"', text, re.MULTILINE)
     if symbol is None or prompt is None:
@@ -392,7 +391,7 @@ def _below(layer: str) -> str:
 
 def _line(library: Library, package: str) -> str:
     """`file:line` of the dependency of `library` on `package`."""
-    for number, line in enumerate(library.manifest.read_text().splitlines(), 1):
+    for number, line in enumerate(inputs.text(library.manifest).splitlines(), 1):
         if line.strip().startswith((package, f'"{package}"')) or f'package = "{package}"' in line:
             return f"{shown(library.manifest)}:{number}"
     return shown(library.manifest)

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tenonos import inputs
 from tenonos.errors import InputError, WorkError
 from tenonos.run.console import Transcript
 
 DEFAULT_TIMEOUT = 120.0
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b", "\\": "\\"}
-_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|.|$)")
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"e": b"\x1b", b"\\": b"\\"}
+_ESCAPE = re.compile(rb"\\(x[0-9A-Fa-f]{2}|[\x00-\x7f]|[\x80-\xff]+|$)")
 
 
 @dataclass(frozen=True)
@@ -25,25 +26,26 @@ class Step:
     """One line of a script."""
 
     verb: str
-    text: str
+    content: bytes
     where: str
     timeout: float
+
+    @property
+    def text(self) -> str:
+        """The expected text, as consoles are decoded."""
+        return self.content.decode("utf-8", "replace")
 
 
 def parse(path: Path) -> list[Step]:
     """The steps of a script file; the first malformed line is an `InputError`."""
-    try:
-        content = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the script: {error}", where=str(path)) from None
-    return parse_text(content, str(path))
+    return parse_text(inputs.text(path, str(path)), str(path))
 
 
 def parse_text(content: str, name: str) -> list[Step]:
     """The steps of a script; `name` is its name in messages."""
     steps: list[Step] = []
     timeout = DEFAULT_TIMEOUT
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(content.split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         where = f"{name}:{number}"
@@ -55,7 +57,7 @@ def parse_text(content: str, name: str) -> list[Step]:
         elif verb == "send":
             ended = not text.endswith("\\c")
             body = unescape(text if ended else text[:-2], where)
-            steps.append(Step(verb, body + ("\n" if ended else ""), where, timeout))
+            steps.append(Step(verb, body + (b"\n" if ended else b""), where, timeout))
         else:
             raise InputError(
                 f"not a step: {line.strip()!r}",
@@ -65,20 +67,21 @@ def parse_text(content: str, name: str) -> list[Step]:
     return steps
 
 
-def unescape(text: str, where: str) -> str:
-    """The text with escapes replaced."""
+def unescape(text: str, where: str) -> bytes:
+    """The bytes of a text in UTF-8, with escapes replaced; `\\xHH` is one byte."""
 
-    def one(match: re.Match[str]) -> str:
+    def one(match: re.Match[bytes]) -> bytes:
         code = match[1]
-        if code.startswith("x") and len(code) == 3:
-            return chr(int(code[1:], 16))
+        if code.startswith(b"x") and len(code) == 3:
+            return bytes([int(code[1:], 16)])
         if code in _ESCAPES:
             return _ESCAPES[code]
+        shown = code.decode("utf-8", "replace")
         raise InputError(
-            f"unknown escape \\{code}", where=where, mend=r"known are \n \r \t \e \\ \xHH"
+            f"unknown escape \\{shown}", where=where, mend=r"known are \n \r \t \e \\ \xHH"
         )
 
-    return _ESCAPE.sub(one, text)
+    return _ESCAPE.sub(one, text.encode())
 
 
 def _seconds(text: str, where: str) -> float:
@@ -122,7 +125,7 @@ class Player:
                     return
                 self._position = found
             else:
-                self._send(self.vm, step.text.encode())
+                self._send(self.vm, step.content)
             self._next += 1
             self._since = now
 

@@ -3,11 +3,10 @@
 `load` is the entry point; a system that it returns is consistent on its board.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tenonos import catalogue
+from tenonos import catalogue, inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT, command
 from tenonos.paths import shown as _shown
@@ -102,7 +101,7 @@ def load(asked: str | Path | None = None) -> System:
     """The system meant by `asked` (see `find`), checked."""
     file = find(asked)
     shown = _shown(file)
-    spec, lines = parse(file.read_text(), shown)
+    spec, lines = parse(inputs.text(file, shown), shown)
     return from_spec(spec, file, shown, lines)
 
 
@@ -269,7 +268,9 @@ def _manages(spec: ManagesSpec) -> Manages:
 
 def _version(wanted: str, where: str) -> None:
     """Refuse a project outside the tree that was written for another version of the pool."""
-    have = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    have = inputs.toml(inputs.text(ROOT / "Cargo.toml"), "Cargo.toml")["workspace"]["package"][
+        "version"
+    ]
     if have != wanted and not have.startswith(wanted + "."):
         raise InputError(
             f"written for pool {wanted}, and this is pool {have}",

@@ -3,7 +3,6 @@
 Read from `boards/NAME/board.toml`; the Kconfig beside it makes it selectable.
 """
 
-import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.system.limits import PAGE
@@ -306,9 +306,7 @@ REACH = 1 << 32
 def _read(name: str) -> Board:
     file = ROOT / "boards" / name / "board.toml"
     try:
-        read = _File.model_validate(tomllib.loads(file.read_text()))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}", where=f"boards/{name}/board.toml") from None
+        read = _File.model_validate(inputs.toml(inputs.text(file), f"boards/{name}/board.toml"))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])

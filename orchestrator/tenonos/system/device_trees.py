@@ -10,7 +10,7 @@ from tenonos.system.board import PCIE, SERIAL, Board, Device
 from tenonos.system.limits import PAGE
 from tenonos.system.memory_map import ChannelEnd, Layout, VlibEnd, VmLayout
 from tenonos.system.model import System, Vm
-from tenonos.system.node import Node, halves
+from tenonos.system.node import Node, halves, strings
 
 GIC, CLOCK = 1, 2
 """The phandles of Linux's tree."""
@@ -111,7 +111,7 @@ def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
     except Exception as error:  # the parser has no exception type of its own
         raise ValueError(str(error)) from None
     if vm.cmdline is not None:
-        tree.set_property("bootargs", vm.cmdline, "/chosen")
+        tree.set_property("bootargs", strings(vm.cmdline), "/chosen")
     if initramfs is not None:
         ends = {"start": initramfs.ipa, "end": initramfs.ipa + initramfs.size}
         for end, address in ends.items():
@@ -121,7 +121,7 @@ def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
 
 def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:
     if vm.kind == "linux" or vm.cmdline is not None:
-        node.text("bootargs", vm.cmdline or CMDLINE)
+        node.text("bootargs", CMDLINE if vm.cmdline is None else vm.cmdline)
     node.text("stdout-path", serial)
     if initramfs := place.payloads.get("initramfs"):
         node.longs("linux,initrd-start", initramfs.ipa)

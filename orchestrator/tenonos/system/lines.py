@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 Path = tuple[str | int, ...]
 
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"^\s*(\[\[?)([^\]#]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*[A-Za-z0-9_-]+)*)\s*=(.*)$"""
 )
@@ -23,7 +23,7 @@ def locate(text: str) -> dict[Path, int]:
     arrays: dict[Path, int] = {}
     table: Path = ()
     depth, quote = 0, ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if depth or quote:
             depth, quote = _scan(line, depth, quote)
             continue

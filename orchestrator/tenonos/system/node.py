@@ -8,6 +8,11 @@ def halves(*values: int) -> list[int]:
     return [half for value in values for half in (value >> 32, value & 0xFFFF_FFFF)]
 
 
+def strings(*values: str) -> bytes:
+    """Strings as the value of a property (Devicetree Specification, 2.2.4)."""
+    return b"".join(value.encode() + b"\0" for value in values)
+
+
 class Node:
     """A node; children are created on first use and keep their order."""
 
@@ -23,8 +28,8 @@ class Node:
         return self._children[name]
 
     def text(self, name: str, *values: str) -> None:
-        """A property of one or more strings."""
-        self._node.append(fdt.PropStrings(name, *values))
+        """A property of one or more strings, in UTF-8."""
+        self._node.append(fdt.PropBytes(name, data=strings(*values)))
 
     def cells(self, name: str, *values: int) -> None:
         """A property of 32-bit cells; without cells, no property."""

@@ -6,12 +6,12 @@ board.
 """
 
 import re
-import tomllib
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.system.lines import Path, locate, nearest
 from tenonos.system.units import Address, Duration, Offset, Size
@@ -26,6 +26,34 @@ def _name(value: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
+
+
+def _text(value: str) -> str:
+    """A string without control characters, which no file name, option or property needs."""
+    if odd := re.search(r"[\x00-\x1f\x7f-\x9f]", value):
+        raise ValueError(f"it has the control character {ord(odd[0]):#04x}; remove it")
+    return value
+
+
+def _filled(value: str) -> str:
+    if not value:
+        raise ValueError("it is empty; give a name or a file, or leave the key out")
+    return _text(value)
+
+
+def _command_line(value: str) -> str:
+    if (length := len(value.encode())) >= COMMAND_LINE:
+        raise ValueError(
+            f"it has {length:,} bytes, and Linux reads {COMMAND_LINE - 1:,}; shorten it"
+        )
+    return _text(value)
+
+
+COMMAND_LINE = 2_048
+"""Bytes of a command line with its end (Linux, arch/arm64, COMMAND_LINE_SIZE)."""
+Filled = Annotated[str, AfterValidator(_filled)]
+"""A name or path, which is not empty."""
+CommandLine = Annotated[str, AfterValidator(_command_line)]
 
 
 class _Spec(BaseModel):
@@ -44,12 +72,12 @@ class GuestSpec(_Spec):
     """Common keys of a VM and a template."""
 
     name: Name
-    app: str | None = None
+    app: Filled | None = None
     cpus: list[int] = Field(min_length=1)
     memory: Size
     image_limit: Size | None = None
     ram_limit: Size | None = None
-    config: str | None = None
+    config: Filled | None = None
     priority: int | None = Field(default=None, ge=0, le=63)
     schedule: Literal["fixed", "edf", "rate-monotonic"] = "fixed"
     budget: Duration | None = None
@@ -61,7 +89,7 @@ class GuestSpec(_Spec):
 class ManagesSpec(_Spec):
     """Authority of a VM over the life cycles of others: `[vm.manages]`."""
 
-    vms: list[str] = Field(min_length=1)
+    vms: list[Filled] = Field(min_length=1)
     memory: Size | None = None
     cpus: list[int] = []
     priority: int = Field(default=31, ge=0, le=63)
@@ -84,17 +112,17 @@ class VmSpec(GuestSpec):
     """One VM: `[[vm]]`."""
 
     kind: Literal["tenon", "linux", "image"]
-    kernel: str | None = None
-    initramfs: str | None = None
-    cmdline: str | None = None
-    packages: list[str] = []
-    modules: list[str] = []
-    files: str | None = None
-    programs: list[str] = []
-    image: str | None = None
+    kernel: Filled | None = None
+    initramfs: Filled | None = None
+    cmdline: CommandLine | None = None
+    packages: list[Filled] = []
+    modules: list[Filled] = []
+    files: Filled | None = None
+    programs: list[Filled] = []
+    image: Filled | None = None
     load: Address | None = None
     entry: Address | None = None
-    device_tree: str | None = None
+    device_tree: Filled | None = None
     device_tree_at: Address | None = None
     memory_at: Address | None = None
     memory_seen_at: Address | None = None
@@ -103,7 +131,7 @@ class VmSpec(GuestSpec):
     wfi: Literal["pass", "trap"] = "pass"
     on_fault: Literal["stop", "restart", "inject"] = "stop"
     restart_limit: int = Field(default=3, ge=1, le=1_000_000)
-    devices: list[str] = []
+    devices: list[Filled] = []
     in_place: bool = False
     input: bool = False
     manages: ManagesSpec | None = None
@@ -122,7 +150,7 @@ class ReserveSpec(_Spec):
 class TemplateSpec(GuestSpec):
     """A Tenon VM created on demand: `[[template]]`."""
 
-    start_on: str | None = None
+    start_on: Filled | None = None
     retire: Literal["off"] = "off"
 
 
@@ -130,8 +158,8 @@ class ChannelSpec(_Spec):
     """Messages from one VM to another: `[[channel]]`."""
 
     name: Name
-    origin: str = Field(alias="from")
-    to: str
+    origin: Filled = Field(alias="from")
+    to: Filled
     slots: int
     size: Size
 
@@ -140,8 +168,8 @@ class VlibSpec(_Spec):
     """A Linux VM that serves a Tenon VM as a library: `[[vlib]]`."""
 
     name: Name
-    master: str
-    server: str
+    master: Filled
+    server: Filled
     size: Size
     time: Literal["real", "virtual"] = "real"
 
@@ -158,19 +186,19 @@ class NativeSpec(_Spec):
     """A program linked into Mortise: `[[native]]`."""
 
     name: Name
-    app: str
+    app: Filled
     cpus: list[int] = Field(min_length=1, max_length=1)
-    rights: list[str] = []
+    rights: list[Filled] = []
 
 
 class DiskSpec(_Spec):
     """A disk behind a virtio transport, of the emulator's or of Mortise's: `[[disk]]`."""
 
     name: Name | None = None
-    device: str | None = None
-    vm: str | None = None
-    on: str | None = None
-    file: str | None = None
+    device: Filled | None = None
+    vm: Filled | None = None
+    on: Filled | None = None
+    file: Filled | None = None
     size: Size | None = None
     at: Offset | None = None
     partition: int | None = Field(default=None, ge=1, le=128)
@@ -181,7 +209,7 @@ class DiskSpec(_Spec):
 class NetworkSpec(_Spec):
     """A network behind a virtio transport: `[[network]]`."""
 
-    device: str
+    device: Filled
 
 
 def _model_of_card(value: str) -> str:
@@ -193,7 +221,7 @@ def _model_of_card(value: str) -> str:
 class CardSpec(_Spec):
     """A PCI device of the emulator: `[[card]]`."""
 
-    device: str
+    device: Filled
     model: Annotated[str, AfterValidator(_model_of_card)]
 
 
@@ -201,11 +229,11 @@ class SystemSpec(_Spec):
     """A whole `system.toml`."""
 
     name: Name
-    board: str
-    pool: str
+    board: Filled
+    pool: Filled
     mode: Literal["static", "dynamic", "bare"] = "static"
-    console: str | None = None
-    libraries: list[str] = []
+    console: Filled | None = None
+    libraries: list[Filled] = []
     reserve: ReserveSpec | None = None
     regulation: RegulationSpec | None = None
     vm: list[VmSpec] = []
@@ -223,14 +251,8 @@ def parse(text: str, shown: str) -> tuple[SystemSpec, dict[Path, int]]:
 
     `shown` is the file's name in messages.
     """
+    values = inputs.toml(text, shown)
     lines = locate(text)
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        what, _, place = str(error).partition(" (at line ")
-        line = place.split(",")[0] or str(len(text.splitlines()))
-        what = f"{what[:1].lower()}{what[1:]}"
-        raise InputError(f"not valid TOML: {what}", where=f"{shown}:{line}") from None
     try:
         return SystemSpec.model_validate(values), lines
     except ValidationError as error:

@@ -24,14 +24,24 @@ def test_steps_are_read(tmp_path):
     steps = script(
         tmp_path, "# wait\nexpect ~ #\n\ntimeout 5\nsend echo a\\tb\nsend \\x03\\c\nsend\n"
     )
-    assert [(step.verb, step.text) for step in steps] == [
-        ("expect", "~ #"),
-        ("send", "echo a\tb\n"),
-        ("send", "\x03"),
-        ("send", "\n"),
+    assert [(step.verb, step.content) for step in steps] == [
+        ("expect", b"~ #"),
+        ("send", b"echo a\tb\n"),
+        ("send", b"\x03"),
+        ("send", b"\n"),
     ]
     assert [step.timeout for step in steps] == [120.0, 5.0, 5.0, 5.0]
     assert steps[1].where.endswith("script:5")
+
+
+def test_an_escape_is_one_byte_and_other_text_utf_8(tmp_path):
+    every = "".join(f"\\x{byte:02x}" for byte in range(256))
+    steps = script(tmp_path, f"send \\x41\\xff\\x80\\x42\\c\nsend gerät\nsend {every}\\c\n")
+    assert [step.content for step in steps] == [
+        b"\x41\xff\x80\x42",
+        b"ger\xc3\xa4t\n",
+        bytes(range(256)),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ class Player:
     def __init__(self, file: Path) -> None:
         self.file = file
         try:
-            self.tape = Tape.model_validate(json.loads(file.read_text(encoding="utf-8")))
+            self.tape = Tape.model_validate(json.loads(file.read_text(encoding="utf-8-sig")))
         except OSError as error:
             raise InputError(f"cannot read it: {error.strerror}", str(file)) from None
         except (ValidationError, ValueError, RecursionError):
