@@ -45,16 +45,19 @@ pub mod trace;
 pub use exception::fault::abort;
 #[doc(hidden)]
 pub use tenon_machine::define_options;
+#[doc(inline)]
 pub use tenon_machine::options;
 pub use thread::server;
 
 /// Time: instants, sleep, timers.
 pub mod time {
+    #[doc(inline)]
     pub use tenon_time::{Duration, Instant, PeriodicTimer, Timer, resolution, sleep, sleep_until};
 }
 
 /// Building blocks of synchronisation objects.
 pub mod wait {
+    #[doc(inline)]
     pub use tenon_wait::{
         Acquired, Guarded, Masked, MutexError, Protocol, RawCondvar, RawMutex, Robustness,
         TimedOut, WaitQueue, WaitValue, Waiting, Waking,

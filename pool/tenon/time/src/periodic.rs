@@ -27,7 +27,7 @@ use tenon_machine::options;
 pub struct PeriodicTimer(pub(crate) time::PeriodicTimer);
 
 impl PeriodicTimer {
-    /// A timer that calls `handler` from the timer interrupt. As for a [`Timer`], the handler
+    /// A timer that calls `handler` from the timer interrupt. As for a [`Timer`](crate::Timer), the handler
     /// captures nothing and must not block.
     pub const fn new<F: Fn() + Copy + 'static>(_handler: F) -> Self {
         Self(time::PeriodicTimer::new(release::<F>))

@@ -1,7 +1,7 @@
 //! The kernel of a core: its state, thread switching, time slices, budgets, timers, other cores.
 //!
 //! [`Kernel`] is the per-core state: the scheduler, the timer queue and the interrupt table, each a
-//! pure library tested on the host. [`switch`] has the masked sections in which all other code
+//! pure library tested on the host. `switch` has the masked sections in which all other code
 //! accesses that state. The context switch of `tenon-machine` is the assembly below them.
 
 pub(crate) mod assertions;

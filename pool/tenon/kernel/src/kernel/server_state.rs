@@ -35,9 +35,8 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// Interrupts are masked, or the calling thread holds a
-    /// [`PreemptionLock`](crate::thread::PreemptionLock) and reads only which servers are attached,
-    /// which no interrupt changes.
+    /// Interrupts are masked, or the calling thread holds a preemption lock and reads only which
+    /// servers are attached, which no interrupt changes.
     pub unsafe fn servers() -> &'static core_sched::FairServers<&'static Server> {
         // SAFETY: threads run only after `boot`, and the caller excludes concurrent changes by
         // masked interrupts or a preemption lock on the only core.

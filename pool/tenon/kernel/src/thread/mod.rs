@@ -55,8 +55,7 @@ pub enum Wait {
     Queue,
 }
 
-/// A thread, or the contents of its storage after it has ended. Code that knows that the thread
-/// lives, and the thread itself, use this type; other code uses a [`Handle`].
+/// The control block of a thread, or of storage whose thread has ended.
 pub struct Thread {
     /// The address of its context while it does not run; meaningless while it runs.
     stack_pointer: Cell<usize>,

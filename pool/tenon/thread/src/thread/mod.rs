@@ -23,8 +23,11 @@ mod storage;
 pub use core_sched::Priority;
 pub use current::*;
 pub use remote::run_remotely;
+pub use server::Server;
 pub use spawn::Block;
 pub use stack::{Stack, StackLayout};
 pub use storage::{Packed, Storage};
+#[doc(inline)]
 pub use tenon_kernel::thread::RemoteWork;
+#[doc(inline)]
 pub use tenon_wait::thread::{Error, Handle, Thread};
