@@ -159,8 +159,8 @@ impl<S: HasSchedEntity> Ready<S> {
     #[inline(always)]
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         let (own, its) = (self.0.entity().key(), other.0.entity().key());
-        let by_deadline =
-            || own.has_deadline() && self.0.server().period_end() < other.0.server().period_end();
+        let (one, another) = (self.0.server(), other.0.server());
+        let by_deadline = || own.has_deadline() && one.has_earlier_deadline(another);
         own < its || own == its && by_deadline()
     }
 }

@@ -1,5 +1,7 @@
 //! Budget servers: policies, reservations and their accounting.
 
+mod edf;
+
 use core::cell::Cell;
 use core_list::{Link, Linked};
 
@@ -118,12 +120,6 @@ impl<S> Server<S> {
         self.period_end.get()
     }
 
-    /// Whether the end of the period is a deadline.
-    #[inline(always)]
-    pub(crate) fn has_deadline(&self) -> bool {
-        self.kind.get() == Kind::Deadline
-    }
-
     /// Whether there is a budget and it is depleted.
     #[inline(always)]
     pub(crate) fn has_depleted_budget(&self) -> bool {
@@ -173,25 +169,6 @@ impl<S> Server<S> {
         self.left.set(left.max(1));
     }
 
-    /// Applies the wake-up rule of the policy at `now`.
-    #[inline(always)]
-    pub(crate) fn wake(&self, now: u64) {
-        if !self.has_deadline() {
-            self.pass_periods(now);
-            return;
-        }
-        // CBS wake-up rule: the remaining budget is kept only if it does not exceed the bandwidth
-        // over the time to the deadline; otherwise it would delay others beyond their deadlines. A
-        // new period starts then.
-        let share = |time| time * self.budget.get() as u64;
-        let left = self.left.get().max(0) as u64 * self.period.get();
-        let end = self.period_end.get();
-        if now >= end || left > share(end - now) {
-            self.refill();
-            self.period_end.set(now + self.period.get());
-        }
-    }
-
     /// Replenishes the budget at or after the end of the period.
     #[inline(always)]
     pub(crate) fn replenish(&self, now: u64) {
@@ -215,15 +192,6 @@ impl<S> Server<S> {
     #[inline(always)]
     pub(crate) fn is_period_over(&self, now: u64) -> bool {
         self.period_end.get() <= now
-    }
-
-    /// Replenishes a server after its period ended with budget left. A deadline that is
-    /// over as well is postponed to a period from now.
-    pub(crate) fn postpone(&self, now: u64) {
-        self.replenish(now);
-        if self.has_deadline() && self.period_end.get() <= now {
-            self.period_end.set(now + self.period.get());
-        }
     }
 
     /// Starts execution at `now`; returns when the budget will be depleted, `u64::MAX` if never.
