@@ -46,17 +46,8 @@ macro_rules! image {
             static BARE_EARLY_TABLE: EarlyTable =
                 EarlyTable::new::<$at>(config::board::RAM_BASE, config::board::SHARED_BASE + 1);
 
-            static BOARD: $crate::Board = $crate::Board {
-                ram_base: config::board::RAM_BASE,
-                ram_size: config::board::RAM_SIZE,
-                gicd_base: config::board::GICD_BASE,
-                gicd_size: config::board::GICD_SIZE,
-                gicr_base: config::board::GICR_BASE,
-                gicr_stride: config::board::GICR_STRIDE,
-                gicr_size: config::board::GICR_SIZE,
-                uart_base: config::board::UART_BASE,
-                timer: $crate::timer!($level, config::board) as u32,
-            };
+            static BOARD: $crate::Board =
+        hw_arch::board!(config, timer: $crate::timer!($level, config::board));
 
             #[unsafe(no_mangle)]
             extern "C" fn bare_main(argument: usize) -> ! {

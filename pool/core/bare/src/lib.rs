@@ -54,7 +54,8 @@ mod output;
 mod task;
 mod text;
 
-pub use machine::{Board, fault, panicked, start};
+pub use hw_arch::board::Board;
+pub use machine::{fault, panicked, start};
 pub use task::{Console, Grant, Host, Releases, Task, Tasks, Time, tasks};
 pub use text::fill;
 

@@ -5,6 +5,7 @@ use crate::{Grant, Host, fill, image, tasks};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core_guest::Guest;
+use hw_arch::board::Board;
 use hw_arch::mmio::Mmio;
 use hw_arch::registers::{icc_sre_el2, id_aa64pfr0_el1};
 use hw_arch::{ExceptionLevel, cpu, firmware};
@@ -19,29 +20,6 @@ const HEADER: usize = 0x1000;
 
 /// Argument of the entry: the address of the guest header.
 static ARGUMENT: AtomicUsize = AtomicUsize::new(0);
-
-/// Memory map of the board, and its timer interrupt.
-#[derive(Clone, Copy, Debug)]
-pub struct Board {
-    /// First address of RAM.
-    pub ram_base: usize,
-    /// Bytes of RAM.
-    pub ram_size: usize,
-    /// Address of the GIC distributor.
-    pub gicd_base: usize,
-    /// Bytes of the distributor.
-    pub gicd_size: usize,
-    /// Address of the first redistributor.
-    pub gicr_base: usize,
-    /// Bytes from one redistributor to the next.
-    pub gicr_stride: usize,
-    /// Bytes of all redistributors.
-    pub gicr_size: usize,
-    /// Address of the serial port.
-    pub uart_base: usize,
-    /// INTID of the timer of this exception level.
-    pub timer: u32,
-}
 
 /// The core and its devices.
 struct Machine<L> {
@@ -165,7 +143,7 @@ unsafe fn enable_timer<L: ExceptionLevel>(board: &Board) -> bool {
         hw_arch::barrier::isb();
     }
     private.initialise();
-    private.enable(board.timer);
+    private.enable(board.timer_intid);
     cpu_interface::initialise(cpu_interface::EndMode::Deactivate);
     true
 }

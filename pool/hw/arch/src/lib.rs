@@ -24,6 +24,7 @@
 )]
 
 pub mod barrier;
+pub mod board;
 pub mod cache;
 pub mod cpu;
 pub mod dma;

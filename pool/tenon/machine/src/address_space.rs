@@ -8,9 +8,9 @@
 use crate::irq_mask::without_irqs;
 use crate::object_lock::ObjectLock;
 use crate::options;
-use crate::platform::Platform;
 use core::ops::Range;
 use core_guest::Guest;
+use hw_arch::board::Board;
 use hw_arch::layout;
 use tenon_map::{Error, Map, PAGE, Table, Use};
 
@@ -29,11 +29,7 @@ fn tables() -> &'static [Table] {
 }
 
 /// Builds the address space; `header` is the address of the guest header.
-pub fn build(
-    platform: &Platform,
-    guest: Option<Guest<'static>>,
-    header: usize,
-) -> Result<(), Error> {
+pub fn build(board: &Board, guest: Option<Guest<'static>>, header: usize) -> Result<(), Error> {
     let tables = tables();
     MAP.pages(tables, layout::image_start()..layout::text_end(), Use::Code)?;
     let constants = layout::text_end()..layout::rodata_end();
@@ -41,14 +37,14 @@ pub fn build(
     let data = layout::rodata_end()..layout::image_end();
     MAP.pages(tables, data, Use::Data)?;
     for (base, size) in [
-        (platform.gicd_base, platform.gicd_size),
-        (platform.gicr_base, platform.gicr_size),
-        (platform.gicc_base, platform.gicc_size),
+        (board.gicd_base, board.gicd_size),
+        (board.gicr_base, board.gicr_size),
+        (board.gicc_base, board.gicc_size),
     ] {
         MAP.blocks(tables, base..base + size, Use::Device)?;
     }
     if guest.is_none_or(|guest| guest.log().is_none()) {
-        let uart = platform.uart_base;
+        let uart = board.uart_base;
         MAP.blocks(tables, uart..uart + PAGE, Use::Device)?;
     }
     let Some(guest) = guest else {

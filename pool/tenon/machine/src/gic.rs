@@ -1,8 +1,8 @@
 //! Detection of the GIC version and of this core's redistributor.
 
 use crate::options;
-use crate::platform::Platform;
 use core::fmt;
+use hw_arch::board::Board;
 use hw_arch::cpu;
 use hw_arch::mmio::Mmio;
 use hw_arch::registers::id_aa64pfr0_el1;
@@ -65,25 +65,25 @@ pub fn is_gicv2() -> bool {
 ///
 /// # Safety
 ///
-/// `platform` describes this machine.
-pub unsafe fn find(platform: &Platform) -> Result<Controller, GicError> {
-    if is_gicv2() == machine_has_gicv3() || is_gicv2() && platform.gicc_base == 0 {
+/// `board` describes this machine.
+pub unsafe fn find(board: &Board) -> Result<Controller, GicError> {
+    if is_gicv2() == machine_has_gicv3() || is_gicv2() && board.gicc_base == 0 {
         return Err(GicError::Driver);
     }
     // SAFETY: the board has the distributor at this address, mapped as device memory.
-    let distributor = unsafe { Mmio::new(platform.gicd_base, platform.gicd_size) };
+    let distributor = unsafe { Mmio::new(board.gicd_base, board.gicd_size) };
     if is_gicv2() {
         // SAFETY: the board has a GICv2 with its CPU interface at this address, mapped as device
         // memory.
-        let interface = unsafe { Mmio::new(platform.gicc_base, platform.gicc_size) };
+        let interface = unsafe { Mmio::new(board.gicc_base, board.gicc_size) };
         return Ok(Controller::Gicv2 {
             distributor: gicv2::Distributor::new(distributor),
             interface: gicv2::CpuInterface::new(interface),
         });
     }
-    let count = platform.gicr_size / platform.gicr_stride;
+    let count = board.gicr_size / board.gicr_stride;
     let redistributor = (0..count).find_map(|index| {
-        let base = platform.gicr_base + index * platform.gicr_stride;
+        let base = board.gicr_base + index * board.gicr_stride;
         // SAFETY: both frames lie within the redistributors of the board, mapped as device memory.
         let frames = unsafe { (Mmio::new(base, FRAME), Mmio::new(base + FRAME, FRAME)) };
         let redistributor = gicv3::Redistributor::new(frames.0, frames.1);

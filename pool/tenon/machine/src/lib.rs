@@ -9,7 +9,6 @@
 //! | [`object_lock`] | the lock of an object that several cores share |
 //! | [`per_core`] | state that only its own core accesses |
 //! | [`context`] | the saved context of a thread, and the switch to another one |
-//! | [`platform`] | the addresses of the board |
 //! | [`gic`] | the interrupt controller of the machine |
 //! | [`address_space`] | stage 1 translation and guard pages |
 //!
@@ -37,4 +36,3 @@ pub mod irq_mask;
 pub mod object_lock;
 pub mod options;
 pub mod per_core;
-pub mod platform;

@@ -15,8 +15,8 @@ macro_rules! image {
             use $config as config;
             use $tables as tables;
             use $crate::parts::{
-                Block, Core, EarlyTable, El1, Image, Kernel, Line, PerCore, Platform, Ring,
-                Stack, boot, boot_secondary, define_serial, fit, image_entry, panic, park,
+                Block, Core, EarlyTable, El1, Image, Kernel, Line, PerCore, Ring,
+                Stack, board, boot, boot_secondary, define_serial, fit, image_entry, panic, park,
             };
 
             define_serial!(config::board::UART_KIND);
@@ -76,19 +76,7 @@ macro_rules! image {
                     lines: &LINES,
                     trace: &TENON_TRACE_RINGS,
                     handlers: tables::INTERRUPT,
-                    platform: Platform {
-                        ram_base: config::board::RAM_BASE,
-                        ram_size: config::board::RAM_SIZE,
-                        gicd_base: config::board::GICD_BASE,
-                        gicd_size: config::board::GICD_SIZE,
-                        gicr_base: config::board::GICR_BASE,
-                        gicr_stride: config::board::GICR_STRIDE,
-                        gicr_size: config::board::GICR_SIZE,
-                        gicc_base: config::board::GICC_BASE,
-                        gicc_size: config::board::GICC_SIZE,
-                        uart_base: config::board::UART_BASE,
-                        timer_intid: config::board::TIMER_VIRTUAL_IRQ as u32,
-                    },
+                    board: board!(config, timer: config::board::TIMER_VIRTUAL_IRQ),
                     idle: (&IDLE, &IDLE_STACK),
                     main_thread: (&MAIN, &STACK_OF_MAIN),
                     main_priority: config::TENON_THREAD_MAIN_PRIORITY as u8,

@@ -77,6 +77,7 @@ pub mod parts {
     pub use crate::interrupt::fit;
     pub use crate::thread::{Block, Stack};
     pub use core_trace::Ring;
+    pub use hw_arch::board;
     pub use hw_arch::cpu::park;
     pub use hw_arch::image_entry;
     pub use hw_arch::{El1, entry::EarlyTable};
@@ -85,5 +86,4 @@ pub mod parts {
     pub use tenon_kernel::kernel::Kernel;
     pub use tenon_kernel::kernel::smp::core::Core;
     pub use tenon_machine::per_core::PerCore;
-    pub use tenon_machine::platform::Platform;
 }

@@ -4,13 +4,13 @@ use crate::interrupt::Entry;
 use crate::thread::{Block, Error, Priority, Stack};
 use core_sched::Schedulable as _;
 use core_trace::Ring;
+use hw_arch::board::Board;
 use tenon_irq::Line;
 use tenon_kernel::kernel::Kernel;
 use tenon_kernel::kernel::smp::core::Core;
 use tenon_kernel::thread::Thread as ThreadState;
 use tenon_machine::options;
 use tenon_machine::per_core::PerCore;
-use tenon_machine::platform::Platform;
 
 /// The stack of an idle thread: the frame of its loop, one preemption and a context, and a margin.
 /// With floating point, the latter two take 880 bytes.
@@ -29,7 +29,7 @@ pub struct Image<const MAIN: usize, const STACK: usize, const LINES: usize> {
     /// The interrupt handlers that libraries register.
     pub handlers: &'static [&'static Entry],
     /// The board.
-    pub platform: Platform,
+    pub board: Board,
     /// The idle thread of each core.
     pub idle: (&'static [Block], &'static [Stack<IDLE_STACK>]),
     /// The main thread.

@@ -12,6 +12,7 @@ use crate::trace;
 use core_log::Level;
 use core_ring::stream::Producer;
 use core_trace::Event;
+use hw_arch::board::Board;
 use hw_arch::{El1, ExceptionLevel, cpu};
 use hw_clock::Clock;
 use hw_serial::Serial;
@@ -24,7 +25,6 @@ use tenon_machine::context;
 use tenon_machine::gic;
 use tenon_machine::gic::LinkedDrivers;
 use tenon_machine::options;
-use tenon_machine::platform::Platform;
 
 hw_arch::drop_to_el1!("tenon_drop_to_el1");
 
@@ -33,13 +33,13 @@ hw_arch::drop_to_el1!("tenon_drop_to_el1");
 /// # Safety
 ///
 /// To be called once by the image's entry, at EL1 on the first interrupt stack with interrupts
-/// masked. `platform` describes this machine, and the early table maps it.
+/// masked. `board` describes this machine, and the early table maps it.
 #[inline(always)] // the addresses of the board are constants of the image
 pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
     image: &Image<MAIN, STACK, LINES>,
     argument: usize,
 ) -> ! {
-    let ([kernel, ..], platform) = (image.kernels, &image.platform) else {
+    let ([kernel, ..], board) = (image.kernels, &image.board) else {
         cpu::park()
     };
     // SAFETY: the image calls this on the first core only, with interrupts masked.
@@ -59,14 +59,14 @@ pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
         kernel.start_clock(clock);
         trace::start(kernel, image.trace, clock);
     }
-    let ram = platform.ram_base..platform.ram_base.saturating_add(platform.ram_size);
+    let ram = board.ram_base..board.ram_base.saturating_add(board.ram_size);
     // SAFETY: the early table maps RAM as normal memory. Neither Mortise nor a boot loader writes
     // the header once this image runs.
     kernel
         .guest
         .set(unsafe { environment::find(argument, ram) });
-    // SAFETY: `platform` describes this machine, as the caller of `boot` guarantees.
-    console::open(unsafe { console(platform) });
+    // SAFETY: `board` describes this machine, as the caller of `boot` guarantees.
+    console::open(unsafe { console(board) });
     let least = Level::chosen(options::log_errors(), options::log_everything());
     core_log::install(&ConsoleSink, least);
     if clock.is_err() {
@@ -75,11 +75,11 @@ pub unsafe fn boot<const MAIN: usize, const STACK: usize, const LINES: usize>(
     if options::protection() {
         protect(image, kernel, argument);
     }
-    // SAFETY: `platform` describes this machine, as the caller of `boot` guarantees.
-    match unsafe { gic::find(platform) } {
+    // SAFETY: `board` describes this machine, as the caller of `boot` guarantees.
+    match unsafe { gic::find(board) } {
         Ok(controller) => {
             controller.initialise::<LinkedDrivers>();
-            start_interrupts(kernel, lines, controller, platform.timer_intid);
+            start_interrupts(kernel, lines, controller, board.timer_intid);
             for entry in image.handlers {
                 if let Err(error) = entry.install(kernel) {
                     panic!("no handler: {error}");
@@ -108,7 +108,7 @@ fn protect<const MAIN: usize, const STACK: usize, const LINES: usize>(
     kernel: &Kernel,
     header: usize,
 ) {
-    if let Err(error) = address_space::build(&image.platform, kernel.guest.get(), header) {
+    if let Err(error) = address_space::build(&image.board, kernel.guest.get(), header) {
         panic!("no address space: {error}");
     }
     for stack in image.interrupt_stacks {
@@ -182,11 +182,11 @@ fn start_interrupts(
 ///
 /// # Safety
 ///
-/// `platform` describes this machine.
-unsafe fn console(platform: &Platform) -> Console {
+/// `board` describes this machine.
+unsafe fn console(board: &Board) -> Console {
     if let Some(area) = environment::log() {
         return Producer::attach(area).map_or(Console::None, Console::Ring);
     }
     // SAFETY: the board has a UART at this address, and no other code of the image uses it.
-    unsafe { Serial::open(platform.uart_base) }.map_or(Console::None, Console::Serial)
+    unsafe { Serial::open(board.uart_base) }.map_or(Console::None, Console::Serial)
 }

@@ -142,14 +142,14 @@ pub unsafe fn boot_secondary<const MAIN: usize, const STACK: usize, const LINES:
     kernel.guest.set(first.guest.get());
     kernel.start_clock(first.clock());
     trace::start(kernel, image.trace, first.clock());
-    // SAFETY: `platform` describes the board that this image was built for.
-    let Ok(controller) = (unsafe { gic::find(&image.platform) }) else {
+    // SAFETY: `board` describes the board that this image was built for.
+    let Ok(controller) = (unsafe { gic::find(&image.board) }) else {
         cpu::park()
     };
     // SAFETY: all handlers are registered on the first core, which waits until this one is present.
     let lines = unsafe { image.lines.get() };
     kernel.interrupts.start(lines, controller);
-    let timer = (image.platform.timer_intid, Trigger::Level);
+    let timer = (image.board.timer_intid, Trigger::Level);
     let urgency = InterruptPriority::new(options::timer_priority() as u8);
     kernel.interrupts.share(timer.0, timer.1, urgency);
     kernel
