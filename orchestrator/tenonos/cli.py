@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tenonos import __version__, completion, paths
+from tenonos import __version__, completion, host, paths
 from tenonos.errors import InputError, TenonError
 from tenonos.settings import SETTINGS
 
@@ -181,8 +181,9 @@ app.callback()(_with_global_options(_root))
 
 
 def _complain(line: str) -> None:
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, TenonError):
         sys.stdout.flush()
+    with contextlib.suppress(OSError):
         sys.stderr.write(f"tenon: {line}\n")
 
 
@@ -201,7 +202,9 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command line; the exit status."""
     try:
         completion.prepare()
-        return app(arguments, **ENTRY) or 0
+        status = app(arguments, **ENTRY) or 0
+        sys.stdout.flush()
+        return status
     except TenonError as error:
         _complain(str(error))
         return error.status
@@ -213,6 +216,9 @@ def run(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except Exception as error:
+        if (trouble := host.trouble(error)) is not None:
+            _complain(str(trouble))
+            return trouble.status
         if hasattr(error, "format_message"):  # typer's usage errors
             _complain(f"{error.format_message()}; see ./tenon --help".replace(".; see", "; see"))
             return 2
@@ -222,4 +228,9 @@ def run(arguments: list[str] | None = None) -> int:
 
 def main() -> None:
     """The process's entry point."""
-    sys.exit(run())
+    if not host.connect():
+        _complain("stdout: it is closed; redirect it, for example to /dev/null")
+        sys.exit(1)
+    status = run()
+    host.disconnect()
+    sys.exit(status)

@@ -308,10 +308,4 @@ class Composition(Model):
 
     def write(self, folder: Path) -> None:
         """The composition as files: `system.toml`, one `.config` per image, `explain.json`."""
-        with outputs.writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, text in self.files.items():
-                file = folder / name
-                # An unchanged file is not rewritten: another process may be reading it.
-                if not file.exists() or file.read_text() != text:
-                    file.write_text(text)
+        outputs.write_folder(folder, self.files)

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tenonos.errors import InputError
 from tenonos.serve.served_folder import Project
 
+EXPLANATION = "explain.json"
+"""The file that `explain` reads in a composed folder."""
+
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 System = Annotated[
     Text, Field(description="A name that list gives, or a folder or system.toml of the project.")
@@ -68,7 +71,9 @@ class Explain(Tool):
     def line(self, project: Project) -> list[str]:
         """`explain --json`."""
         symbol = [] if self.symbol is None else [self.symbol]
-        return ["--json", "--", project.inside(self.folder, "folder"), *symbol]
+        folder = project.inside(self.folder, "folder")
+        project.inside(f"{folder}/{EXPLANATION}", "folder")
+        return ["--json", "--", folder, *symbol]
 
 
 class Build(Tool):
