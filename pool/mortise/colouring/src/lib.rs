@@ -90,9 +90,9 @@ fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dea
     let (memory, tables) = (&colouring.memory, &colouring.tables);
     let (base, size) = (memory.start(), memory.size());
     let dealt = Dealt::new(base, size, colouring.colours, &colouring.parts)
-        .ok_or("its colours cannot be dealt out")?;
+        .ok_or("colours overlap or are too many")?;
     if memory.overlaps(image) || tables.overlaps(image) {
-        return Err("what it deals out overlaps Mortise");
+        return Err("coloured memory overlaps Mortise");
     }
     for (index, vm) in vms.iter().enumerate() {
         let part = dealt.part(index);

@@ -119,13 +119,10 @@ fn a_vm_without_colours_has_no_coloured_memory() {
 fn overlaps_and_invalid_ranges_are_refused() {
     let mut wrong = colouring();
     wrong.parts = List::new(&[0x00ff, 0x0ff0]).unwrap();
-    assert_eq!(refused(&wrong, &pair()), "its colours cannot be dealt out");
+    assert_eq!(refused(&wrong, &pair()), "colours overlap or are too many");
     let mut wrong = colouring();
     wrong.tables = range(image().start(), 16);
-    assert_eq!(
-        refused(&wrong, &pair()),
-        "what it deals out overlaps Mortise"
-    );
+    assert_eq!(refused(&wrong, &pair()), "coloured memory overlaps Mortise");
     let mut vms = pair();
     assert!(vms[0].payloads.push(payload(MEMORY + 63 * PAGE)));
     assert_eq!(

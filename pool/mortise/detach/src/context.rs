@@ -29,7 +29,7 @@ impl Context {
             0 => Level::User,
             _ => Level::Kernel,
         };
-        let state = level.enter(get(&cell.pstate))?;
+        let state = level.entry_spsr(get(&cell.pstate))?;
         let floating_point = flags & flags::FLOATING_POINT != 0;
         let [thread, read_only] = &cell.threads;
         write_register!("tpidr_el0", get(thread));
@@ -65,7 +65,7 @@ impl Context {
         for (word, value) in [
             (&cell.sp, sp),
             (&cell.pc, pc),
-            (&cell.pstate, Level::left(state)),
+            (&cell.pstate, Level::returned_spsr(state)),
             (thread, read_register!("tpidr_el0")),
         ] {
             word.store(value, Ordering::Relaxed);
@@ -83,9 +83,9 @@ fn load_control(cell: &Cell, level: Level) {
     const ASID: u64 = 0xffff << 48;
     let [ttbr0, ttbr1, tcr, mair, sctlr, cpacr, cntkctl, vbar] = &cell.control;
     write_register!("ttbr0_el1", get(ttbr0));
-    write_register!("tcr_el1", level.translation(get(tcr)));
+    write_register!("tcr_el1", level.tcr_el1(get(tcr)));
     write_register!("mair_el1", get(mair));
-    write_register!("sctlr_el1", level.system(get(sctlr)));
+    write_register!("sctlr_el1", level.sctlr_el1(get(sctlr)));
     write_register!("cpacr_el1", get(cpacr));
     write_register!("cntkctl_el1", get(cntkctl));
     match level {

@@ -1,6 +1,7 @@
-//! Entry state of a context, and the classification of its exceptions at EL2.
+//! Entry state of the context of a detached program or hyplet, and the classification of its
+//! exceptions at EL2.
 //!
-//! EL1 is empty: the upper half of its address space has its translation table at [`NOWHERE`],
+//! No code is mapped at EL1: the upper half of its address space has its translation table at [`NOWHERE`],
 //! where no VM has memory, and its vectors lie in that half. An exception that EL0 takes to EL1
 //! fetches its first instruction through that table; the walk takes a stage 2 fault (Arm ARM,
 //! D8.2.9), an exception to EL2, before any instruction of EL1 executes.
@@ -18,8 +19,8 @@ const SYNCHRONOUS: u64 = VECTORS + 0x400;
 /// 39 bits in 4 KiB pages, its table is walked, and [`NOWHERE`] is a valid output address. A stage
 /// 1 fault would be taken to EL1, whose vector takes the next such fault, for ever.
 mod upper_half {
-    /// T1SZ, TG1 and IPS.
-    pub(super) const OURS: u64 = 25 << 16 | 0b10 << 30 | 0b010 << 32;
+    /// T1SZ, TG1 and IPS, set by Mortise.
+    pub(super) const FIXED: u64 = 25 << 16 | 0b10 << 30 | 0b010 << 32;
     /// Fields of the lower half: T0SZ, EPD0, IRGN0, ORGN0, SH0, TG0; A1, AS; TBI0, HA, HD, HPD0,
     /// TBID0, NFD0, E0PD0 (Arm ARM, D19.2.139).
     pub(super) const LOWER: u64 =
@@ -54,7 +55,7 @@ pub(crate) enum Level {
 impl Level {
     /// The initial state of a context at this level for the `state` of its cell; `None` if that is
     /// a state of another level.
-    pub(crate) const fn enter(self, state: u64) -> Option<u64> {
+    pub(crate) const fn entry_spsr(self, state: u64) -> Option<u64> {
         let (mode, kept) = match self {
             Self::User => (state::EL0, state::USER),
             Self::Kernel => (state::EL1, state::USER | state::KERNEL),
@@ -67,15 +68,15 @@ impl Level {
     }
 
     /// `TCR_EL1` of a context with `tcr` in its cell.
-    pub(crate) const fn translation(self, tcr: u64) -> u64 {
+    pub(crate) const fn tcr_el1(self, tcr: u64) -> u64 {
         match self {
-            Self::User => tcr & upper_half::LOWER | upper_half::OURS,
+            Self::User => tcr & upper_half::LOWER | upper_half::FIXED,
             Self::Kernel => tcr,
         }
     }
 
     /// `SCTLR_EL1` of a context with `sctlr` in its cell.
-    pub(crate) const fn system(self, sctlr: u64) -> u64 {
+    pub(crate) const fn sctlr_el1(self, sctlr: u64) -> u64 {
         match self {
             Self::User => sctlr | TRANSLATION,
             Self::Kernel => sctlr,
@@ -83,7 +84,7 @@ impl Level {
     }
 
     /// The state that is stored in the cell when a context returned in `state`.
-    pub(crate) const fn left(state: u64) -> u64 {
+    pub(crate) const fn returned_spsr(state: u64) -> u64 {
         state & !state::MASKED
     }
 }
@@ -92,13 +93,13 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     /// `ESR_EL2`.
-    pub syndrome: u64,
+    pub esr: u64,
     /// `FAR_EL2`.
-    pub address: u64,
+    pub far: u64,
     /// `HPFAR_EL2`.
-    pub walk: u64,
+    pub hpfar: u64,
     /// `SPSR_EL2`.
-    pub state: u64,
+    pub spsr: u64,
 }
 
 /// Meaning of the exception for the context.
@@ -109,7 +110,7 @@ pub(crate) enum ExitClass {
     /// EL0 took an interrupt.
     Interrupt,
     /// EL0 accessed the upper half, where nothing is mapped; with this syndrome.
-    Beyond(u64),
+    UpperHalf(u64),
     /// EL1 called Mortise: it is complete.
     Call,
     /// Handled as for any guest.
@@ -126,15 +127,15 @@ mod class {
 
 impl Exit {
     /// Classifies the exception of a context at this level.
-    pub(crate) const fn is(&self, level: Level) -> ExitClass {
-        let class = self.syndrome >> 26 & 0x3f;
-        match (level, self.state & state::MODE, class) {
-            (Level::User, state::EL1, class::FETCH) if self.is_nowhere() => match self.address {
+    pub(crate) const fn classify(&self, level: Level) -> ExitClass {
+        let class = self.esr >> 26 & 0x3f;
+        match (level, self.spsr & state::MODE, class) {
+            (Level::User, state::EL1, class::FETCH) if self.is_nowhere() => match self.far {
                 SYNCHRONOUS => ExitClass::Exception,
                 _ => ExitClass::Interrupt,
             },
             (Level::User, state::EL0, class::FETCH | class::ACCESS) if self.is_nowhere() => {
-                ExitClass::Beyond(self.as_stage_1())
+                ExitClass::UpperHalf(self.as_stage_1())
             }
             (Level::Kernel, _, class::HVC | class::SMC) => ExitClass::Call,
             _ => ExitClass::Guest,
@@ -144,7 +145,7 @@ impl Exit {
     /// Whether a table walk reached `NOWHERE`.
     const fn is_nowhere(&self) -> bool {
         const ON_WALK: u64 = 1 << 7;
-        self.syndrome & ON_WALK != 0 && (self.walk & 0x0fff_ffff_fff0) << 8 == NOWHERE
+        self.esr & ON_WALK != 0 && (self.hpfar & 0x0fff_ffff_fff0) << 8 == NOWHERE
     }
 
     /// The same abort as its VM's kernel would see it: a translation fault of level 0.
@@ -152,7 +153,7 @@ impl Exit {
         const CLASS_LENGTH: u64 = 0x7f << 25;
         const MAINTENANCE_WRITE: u64 = 1 << 8 | 1 << 6;
         const TRANSLATION_LEVEL_0: u64 = 0b00_0100;
-        self.syndrome & (CLASS_LENGTH | MAINTENANCE_WRITE) | TRANSLATION_LEVEL_0
+        self.esr & (CLASS_LENGTH | MAINTENANCE_WRITE) | TRANSLATION_LEVEL_0
     }
 }
 
@@ -162,18 +163,18 @@ mod tests {
     use proptest::prelude::*;
 
     /// A stage 2 fault of this class on a table walk.
-    fn walk(class: u64, address: u64, state: u64) -> Exit {
+    fn walk(class: u64, far: u64, spsr: u64) -> Exit {
         Exit {
-            syndrome: class << 26 | 1 << 25 | 1 << 7 | 0b101,
-            address,
-            walk: NOWHERE >> 8,
-            state,
+            esr: class << 26 | 1 << 25 | 1 << 7 | 0b101,
+            far,
+            hpfar: NOWHERE >> 8,
+            spsr,
         }
     }
 
     #[test]
     fn exceptions_of_el0_are_recognised_by_the_missing_vector() {
-        let at = |offset| walk(class::FETCH, VECTORS + offset, 0x3c5).is(Level::User);
+        let at = |offset| walk(class::FETCH, VECTORS + offset, 0x3c5).classify(Level::User);
         assert_eq!(at(0x400), ExitClass::Exception);
         for offset in [0x480, 0x500, 0x580] {
             assert_eq!(at(offset), ExitClass::Interrupt);
@@ -183,35 +184,35 @@ mod tests {
     #[test]
     fn the_upper_half_is_unmapped() {
         let store = Exit {
-            syndrome: class::ACCESS << 26 | 1 << 25 | 1 << 7 | 1 << 6 | 0b101,
+            esr: class::ACCESS << 26 | 1 << 25 | 1 << 7 | 1 << 6 | 0b101,
             ..walk(class::ACCESS, 0xffff_8000_0000_0000, 0)
         };
         let told = 0x24 << 26 | 1 << 25 | 1 << 6 | 4;
-        assert_eq!(store.is(Level::User), ExitClass::Beyond(told));
+        assert_eq!(store.classify(Level::User), ExitClass::UpperHalf(told));
         let jump = walk(class::FETCH, SYNCHRONOUS, 0);
         assert_eq!(
-            jump.is(Level::User),
-            ExitClass::Beyond(0x20 << 26 | 1 << 25 | 4)
+            jump.classify(Level::User),
+            ExitClass::UpperHalf(0x20 << 26 | 1 << 25 | 4)
         );
     }
 
     #[test]
     fn other_exceptions_are_those_of_any_guest() {
         let elsewhere = Exit {
-            walk: 0x0900_0000 >> 8,
+            hpfar: 0x0900_0000 >> 8,
             ..walk(class::ACCESS, 0x1000, 0)
         };
-        assert_eq!(elsewhere.is(Level::User), ExitClass::Guest);
+        assert_eq!(elsewhere.classify(Level::User), ExitClass::Guest);
         let no_walk = Exit {
-            syndrome: class::FETCH << 26 | 0b101,
+            esr: class::FETCH << 26 | 0b101,
             ..walk(class::FETCH, SYNCHRONOUS, 0x3c5)
         };
-        assert_eq!(no_walk.is(Level::User), ExitClass::Guest);
+        assert_eq!(no_walk.classify(Level::User), ExitClass::Guest);
         let call = walk(class::HVC, 0, 0x3c5);
-        assert_eq!(call.is(Level::User), ExitClass::Guest);
-        assert_eq!(call.is(Level::Kernel), ExitClass::Call);
+        assert_eq!(call.classify(Level::User), ExitClass::Guest);
+        assert_eq!(call.classify(Level::Kernel), ExitClass::Call);
         assert_eq!(
-            walk(class::FETCH, VECTORS, 0x3c5).is(Level::Kernel),
+            walk(class::FETCH, VECTORS, 0x3c5).classify(Level::Kernel),
             ExitClass::Guest
         );
     }
@@ -220,7 +221,7 @@ mod tests {
         #[test]
         fn no_cell_has_an_empty_el1_fault_at_stage_1(tcr in any::<u64>(), sctlr in any::<u64>()) {
             let field = |value: u64, low: u32, high: u32| value >> low & ((1 << (high - low + 1)) - 1);
-            let user = Level::User.translation(tcr);
+            let user = Level::User.tcr_el1(tcr);
             prop_assert_eq!(field(user, 16, 21), 25, "T1SZ");
             prop_assert_eq!(field(user, 23, 23), 0, "EPD1");
             prop_assert_eq!(field(user, 30, 31), 0b10, "TG1: 4 KiB");
@@ -232,15 +233,15 @@ mod tests {
             for (low, high) in [(0, 5), (7, 15), (22, 22), (36, 37), (39, 41)] {
                 prop_assert_eq!(field(user, low, high), field(tcr, low, high));
             }
-            prop_assert_eq!(Level::User.system(sctlr), sctlr | 1);
-            prop_assert_eq!(Level::Kernel.translation(tcr), tcr);
-            prop_assert_eq!(Level::Kernel.system(sctlr), sctlr);
+            prop_assert_eq!(Level::User.sctlr_el1(sctlr), sctlr | 1);
+            prop_assert_eq!(Level::Kernel.tcr_el1(tcr), tcr);
+            prop_assert_eq!(Level::Kernel.sctlr_el1(sctlr), sctlr);
         }
 
         #[test]
         fn a_context_begins_at_its_own_level_with_all_masked(state in any::<u64>()) {
             for (level, mode) in [(Level::User, 0), (Level::Kernel, 5)] {
-                let entered = level.enter(state);
+                let entered = level.entry_spsr(state);
                 prop_assert_eq!(entered.is_some(), state & 0x1f == mode);
                 let Some(entered) = entered else { continue };
                 // AArch64, the level, all exceptions masked.
@@ -248,22 +249,22 @@ mod tests {
                 // No single step, no illegal state, no unknown bit.
                 prop_assert_eq!(entered & !(0xf3c0_1c00 | 0x3c0 | mode), 0);
                 prop_assert_eq!(entered >> 28, state >> 28 & 0xf);
-                prop_assert_eq!(Level::left(entered) & 0x3c0, 0);
-                prop_assert_eq!(level.enter(Level::left(entered)), Some(entered));
+                prop_assert_eq!(Level::returned_spsr(entered) & 0x3c0, 0);
+                prop_assert_eq!(level.entry_spsr(Level::returned_spsr(entered)), Some(entered));
             }
         }
 
         #[test]
         fn every_exception_has_a_class(
-            syndrome in any::<u64>(), address in any::<u64>(), walk in any::<u64>(), state in any::<u64>(),
+            esr in any::<u64>(), far in any::<u64>(), hpfar in any::<u64>(), spsr in any::<u64>(),
         ) {
-            let exit = Exit { syndrome, address, walk, state };
-            let user = exit.is(Level::User);
-            if let ExitClass::Beyond(told) = user {
-                prop_assert_eq!(told >> 26, syndrome >> 26 & 0x3f);
+            let exit = Exit { esr, far, hpfar, spsr };
+            let user = exit.classify(Level::User);
+            if let ExitClass::UpperHalf(told) = user {
+                prop_assert_eq!(told >> 26, esr >> 26 & 0x3f);
                 prop_assert_eq!(told & 0x3f, 4);
             }
-            prop_assert!(!matches!(exit.is(Level::Kernel), ExitClass::Exception | ExitClass::Beyond(_)));
+            prop_assert!(!matches!(exit.classify(Level::Kernel), ExitClass::Exception | ExitClass::UpperHalf(_)));
         }
     }
 }

@@ -107,14 +107,14 @@ impl Run<'_> {
 
     /// Handles a synchronous exception, or ends the run.
     fn synchronous(&self) -> Option<End> {
-        let state = El2::read_spsr();
+        let spsr = El2::read_spsr();
         let exit = Exit {
-            syndrome: El2::read_esr(),
-            address: El2::read_far(),
-            walk: hpfar_el2::read(),
-            state,
+            esr: El2::read_esr(),
+            far: El2::read_far(),
+            hpfar: hpfar_el2::read(),
+            spsr,
         };
-        let (reason, syndrome, address) = match exit.is(self.context.level) {
+        let (reason, syndrome, address) = match exit.classify(self.context.level) {
             ExitClass::Exception => {
                 let syndrome = read_register!("esr_el1");
                 if self.is_wait(syndrome) {
@@ -123,13 +123,13 @@ impl Run<'_> {
                 (Reason::Exception, syndrome, read_register!("far_el1"))
             }
             ExitClass::Interrupt => (Reason::Interrupted, 0, 0),
-            ExitClass::Beyond(syndrome) => {
-                self.record_exception(syndrome, exit.address);
-                return Some((Reason::Exception, El2::read_elr(), state));
+            ExitClass::UpperHalf(syndrome) => {
+                self.record_exception(syndrome, exit.far);
+                return Some((Reason::Exception, El2::read_elr(), spsr));
             }
             ExitClass::Call => {
-                self.record_exception(exit.syndrome, 0);
-                return Some((Reason::Exception, El2::read_elr(), state));
+                self.record_exception(exit.esr, 0);
+                return Some((Reason::Exception, El2::read_elr(), spsr));
             }
             ExitClass::Guest => {
                 self.as_guest(Cause::Synchronous);

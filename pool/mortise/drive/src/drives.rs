@@ -37,7 +37,7 @@ fn physical(disk: &Disk) -> Result<&'static Physical, &'static str> {
     }
     let mut places = OPEN.iter().zip(&MEMORY);
     let free = places.find(|(place, _)| place.get().is_none());
-    let (place, memory) = free.ok_or("it has parts of more disks than there is room for")?;
+    let (place, memory) = free.ok_or("partitions of more physical disks than there is room for")?;
     // SAFETY: the manifest names the transport, which no VM can access. All device registers of the
     // board are mapped as device memory on each core that executes this at boot.
     let frame = unsafe { Mmio::new(registers as usize, disk.place.size() as usize) };

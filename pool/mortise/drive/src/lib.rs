@@ -1,9 +1,8 @@
-//! Disk partitions: virtual disks with the contents of a range of a physical disk of Mortise's.
+//! Disk partitions: virtual disks with the contents of a range of a physical disk that Mortise drives.
 //!
 //! # Purpose
 //!
-//! To a VM such a disk is the same as any other of [`mortise_vdev_blk`], and its driver is trusted
-//! as little. Its contents are on a physical disk of the board, of which several VMs have different
+//! A VM sees an ordinary virtio disk of [`mortise_vdev_blk`]; its driver is not trusted. The contents are on a physical disk of the board, of which several VMs have different
 //! ranges. [`PARTITIONS`] are those of the manifest; `docs/decisions/disk-partitions.md` gives the
 //! reasons.
 //!
@@ -16,7 +15,7 @@
 //!   pending interrupts are served; requests of other VMs do not matter.
 //! - A request in flight of a VM that ended or reset its device completes, and its result is
 //!   dropped.
-//! - A flush completes after all earlier writes; what the physical disk cannot do fails.
+//! - A flush completes after all earlier writes; an operation that the physical disk lacks fails.
 //! - No allocation, no panic; the lock of a disk is held for a few stores and a check for
 //!   completions.
 

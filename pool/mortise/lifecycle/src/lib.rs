@@ -136,7 +136,7 @@ impl Lifecycle {
         // The lock serialises this with calls that decide about the VM's end.
         let mut registry = self.registry.lock();
         let event = match vm.end_decided() {
-            Some(RunEnd::Stop) => Event::Faulted,
+            Some(RunEnd::Fault) => Event::Faulted,
             Some(RunEnd::Restart) if !vm.is_slot() => return,
             Some(RunEnd::Off | RunEnd::Restart) => Event::TurnedOff,
             None => return,

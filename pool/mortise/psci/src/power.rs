@@ -11,8 +11,8 @@ pub const LEADER: usize = 0;
 /// How the run of a VM ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// Stopped by a fault, without a restart.
-    Stop,
+    /// Ended by a fault, without a restart.
+    Fault,
     /// Followed by a new run.
     Restart,
     /// Powered off.
@@ -99,7 +99,7 @@ pub struct Power {
     /// Whether the leader has carried out the end and no other run follows.
     over: bool,
     /// Remaining restarts after faults.
-    restarts: u32,
+    restarts_left: u32,
 }
 
 impl Power {
@@ -113,7 +113,7 @@ impl Power {
             end: None,
             beginning: false,
             over: false,
-            restarts,
+            restarts_left: restarts,
         }
     }
 
@@ -246,11 +246,11 @@ impl Power {
     /// the leader carries it out. It replaces a requested end that is not carried out yet, and can start a
     /// VM that has ended. `None` if the state is as requested already.
     pub fn force_end(&mut self, end: RunEnd) -> Option<VcpuSet> {
-        let is_so = match self.over {
+        let already_requested = match self.over {
             true => end != RunEnd::Restart,
             false => self.end == Some(end),
         };
-        if is_so {
+        if already_requested {
             return None;
         }
         self.end = Some(end);
@@ -276,13 +276,13 @@ impl Power {
         VcpuSet(if ends { self.executing() } else { 0 })
     }
 
-    /// Records a fault of a running vCPU: the VM restarts while restarts remain, then stops. `None`, without
+    /// Decides how the run ends after a fault of a running vCPU: the VM restarts while restarts remain, then stops. `None`, without
     /// a restart consumed, if an end is requested already.
-    pub fn record_fault(&mut self, vcpu: usize) -> Option<VcpuSet> {
-        let again = self.restarts.checked_sub(1);
-        let end = again.map_or(RunEnd::Stop, |_| RunEnd::Restart);
+    pub fn end_after_fault(&mut self, vcpu: usize) -> Option<VcpuSet> {
+        let again = self.restarts_left.checked_sub(1);
+        let end = again.map_or(RunEnd::Fault, |_| RunEnd::Restart);
         let calls = self.request_end(vcpu, end)?;
-        self.restarts = again.unwrap_or(0);
+        self.restarts_left = again.unwrap_or(0);
         Some(calls)
     }
 

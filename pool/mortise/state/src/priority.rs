@@ -2,25 +2,26 @@
 
 use hw_irqchip_gicv3::cpu_interface;
 
-/// Priority of Mortise's own interrupts: below the doorbell's, above those of guests.
+/// Priority of Mortise's own interrupts: less urgent than the doorbell, which has 0, more urgent than
+/// those of guests. In the GIC the smaller value is more urgent (GIC 4.8).
 pub const OWN_PRIORITY: u8 = 0x40;
 
 /// Priority of the virtual timer's interrupt on a shared core, where it always belongs to the
 /// current vCPU.
 pub const TIMER_PRIORITY: u8 = 0x80;
 
-/// Priority of the SPIs of a VM with this priority (0 to 63). The priorities that a guest sets
-/// order its interrupts in the list registers.
-pub const fn device_priority(urgency: u8) -> u8 {
-    LEAST_URGENT - (urgency & LEVELS)
+/// Priority of the SPIs of a VM with this scheduling priority (0 to 63): 16 of these share one
+/// level. The priorities that a guest sets order its interrupts in the list registers.
+pub const fn device_priority(vm_priority: u8) -> u8 {
+    LEAST_URGENT - (vm_priority & LEVEL_MASK)
 }
 
 /// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of less
 /// urgent VMs, which could not preempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriorityMask {
-    here: u8,
-    coming: u8,
+    while_running: u8,
+    during_switch: u8,
 }
 
 impl PriorityMask {
@@ -29,31 +30,31 @@ impl PriorityMask {
 
     /// Masks all but Mortise's own interrupts.
     pub const CLOSED: Self = Self {
-        here: TIMER_PRIORITY,
-        coming: TIMER_PRIORITY,
+        while_running: TIMER_PRIORITY,
+        during_switch: TIMER_PRIORITY,
     };
 
     /// Mask while a vCPU of this priority runs.
     #[must_use]
-    pub const fn of(urgency: u8) -> Self {
-        let own = device_priority(urgency);
+    pub const fn of(vm_priority: u8) -> Self {
+        let own = device_priority(vm_priority);
         Self {
-            here: own + STEP,
-            coming: own,
+            while_running: own + STEP,
+            during_switch: own,
         }
     }
 
     /// Sets the core's priority mask. Masked interrupts stay pending in the distributor.
     #[inline]
     pub fn apply(self) {
-        cpu_interface::set_mask(self.here);
+        cpu_interface::set_mask(self.while_running);
     }
 
     /// Also masks interrupts for VMs of equal priority, which do not delay the switch and are taken
     /// after it.
     #[inline]
     pub fn apply_during_switch(self) {
-        cpu_interface::set_mask(self.coming);
+        cpu_interface::set_mask(self.during_switch);
     }
 }
 
@@ -62,9 +63,11 @@ const STEP: u8 = 0x10;
 
 const LEAST_URGENT: u8 = 0xe0;
 
-const LEVELS: u8 = 0x30;
+/// Bits of a VM's priority that choose one of four levels of SPIs.
+const LEVEL_MASK: u8 = 0x30;
 
-const _: () = assert!(OWN_PRIORITY < TIMER_PRIORITY && TIMER_PRIORITY < device_priority(LEVELS));
+const _: () =
+    assert!(OWN_PRIORITY < TIMER_PRIORITY && TIMER_PRIORITY < device_priority(LEVEL_MASK));
 
 #[cfg(test)]
 mod tests {
@@ -75,12 +78,12 @@ mod tests {
         for running in 0..64 {
             for other in 0..64 {
                 let mask = PriorityMask::of(running);
-                let passes = device_priority(other) < mask.here;
+                let passes = device_priority(other) < mask.while_running;
                 assert!(passes || other < running, "{other} reaches {running}");
                 if other / 16 < running / 16 {
                     assert!(!passes, "{other} waits for {running}");
                 }
-                let passes = device_priority(other) < mask.coming;
+                let passes = device_priority(other) < mask.during_switch;
                 assert_eq!(
                     passes,
                     other / 16 > running / 16,

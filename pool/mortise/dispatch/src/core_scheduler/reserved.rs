@@ -46,7 +46,7 @@ impl CoreScheduler {
         self.finish_reschedule(core, other, alarm, now, depleted)
     }
 
-    /// The same if the deadline of a blocked vCPU expired, which is woken.
+    /// Reschedules when the deadline of a blocked vCPU expired, which is woken.
     #[inline(never)]
     fn reschedule_with_expiry(
         &'static self,
@@ -62,7 +62,7 @@ impl CoreScheduler {
         self.finish_reschedule(core, other, self.timers.earliest(), now, depleted)
     }
 
-    /// The same if several vCPUs are blocked with a deadline, the mode is stale, or a deadline was
+    /// Reschedules when several vCPUs are blocked with a deadline, the mode is stale, or a deadline was
     /// missed.
     #[cold]
     #[inline(never)]
@@ -107,7 +107,7 @@ impl CoreScheduler {
         }
     }
 
-    /// The same if several replenishments are due, with a test for pending interrupts between two.
+    /// Reschedules when several replenishments are due, with a test for pending interrupts between two.
     #[cold]
     #[inline(never)]
     fn reschedule_in_steps(

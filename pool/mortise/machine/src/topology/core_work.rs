@@ -7,14 +7,14 @@ use mortise_state::{
 };
 
 impl Core {
-    /// Records that periodic work is due. If it is still not done at the second expiry, it is no
-    /// longer deferred.
+    /// Marks periodic work as due. The second expiry in a row makes it urgent: work that is overdue is
+    /// not deferred.
     pub fn hypervisor_timer_expired(&'static self) {
         let kinds = self.deferred_work.kinds();
-        let waits = kinds[DUE].replace(1) != 0;
-        kinds[OVERDUE].set(waits.into());
+        let still_due = kinds[DUE].replace(1) != 0;
+        kinds[OVERDUE].set(still_due.into());
         let clock = self.clock();
-        self.set_hypervisor_deadline(match waits {
+        self.set_hypervisor_deadline(match still_due {
             false => clock.ticks() + clock.frequency().ticks(LONGEST_DEFERRAL),
             true => u64::MAX,
         });
@@ -27,7 +27,7 @@ impl Core {
         self.deferred_work.all() != 0
     }
 
-    /// Whether work is pending that is not deferred further.
+    /// Whether work is pending that is not deferred: requested by another core, or overdue.
     #[inline]
     #[must_use]
     pub fn has_urgent_work(&self) -> bool {

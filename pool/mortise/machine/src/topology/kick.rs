@@ -59,7 +59,8 @@ impl Machine {
         self.kick_core_of(cpu, vm);
     }
 
-    /// Sends core `cpu` its doorbell, which a guest's priority mask cannot hold back.
+    /// Sends core `cpu` its doorbell, which `ICC_PMR_EL1` of a guest cannot hold back; its active priorities can (see
+    /// `Vm::end_and_kick`).
     pub(crate) fn send_doorbell(&self, cpu: usize) {
         // A core that is not on yet looks for orders before it waits for the first time.
         let bell = self

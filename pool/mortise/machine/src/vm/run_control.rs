@@ -110,7 +110,7 @@ impl Vm {
     /// Ends the run because vCPU `vcpu` faulted; returns the vCPUs to [kick](Self::end_and_kick), or
     /// nothing if an end is decided already.
     pub fn fail(&'static self, vcpu: usize) -> Option<VcpuSet> {
-        self.power.lock().record_fault(vcpu)
+        self.power.lock().end_after_fault(vcpu)
     }
 
     /// Ends the run in memory and kicks these vCPUs. The flag is set before another core can

@@ -68,7 +68,7 @@ fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, step: Step) -> St
 
 /// Concludes the end of a run, unless another end was decided meanwhile.
 fn conclude_end(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
-    let restart = restarts(vm, end);
+    let restart = runs_again(vm, end);
     let mut power = vm.power.lock();
     match power.finish_run(end, restart) {
         Ok(()) if restart => Stage::Reset,
@@ -181,20 +181,20 @@ pub(crate) fn create_log(vm: &Vm) {
 }
 
 /// Whether another run follows an end: the payload must be pristine.
-fn restarts(vm: &Vm, end: RunEnd) -> bool {
+fn runs_again(vm: &Vm, end: RunEnd) -> bool {
     end == RunEnd::Restart && !vm.is_slot() && !vm.description().payloads.is_empty()
 }
 
 /// Records the VM's state after its run.
 fn record_end(vm: &Vm, end: RunEnd) {
     match end {
-        RunEnd::Restart if restarts(vm, end) => {
+        RunEnd::Restart if runs_again(vm, end) => {
             vm.status.count_restart();
             vm.set_state(State::Restarting);
         }
         _ if vm.is_abandoned() => vm.set_state(State::Destroyed),
         RunEnd::Restart | RunEnd::Off => vm.set_state(State::Off),
-        RunEnd::Stop => vm.set_state(State::Stopped),
+        RunEnd::Fault => vm.set_state(State::Stopped),
     }
 }
 
@@ -202,17 +202,17 @@ fn record_end(vm: &Vm, end: RunEnd) {
 fn report_end(vm: &Vm, end: RunEnd, machine: &'static Machine) {
     let say = |text, arguments: &[Argument]| machine.report(vm.name(), text, arguments);
     match (end, vm.description().on_fault) {
-        (RunEnd::Restart, _) if restarts(vm, end) => {
+        (RunEnd::Restart, _) if runs_again(vm, end) => {
             let count = Argument::Decimal(vm.summary().restarts().into());
             say(" restarts ({})", &[count]);
         }
         // The payload of an instance is not kept; a manager may fill it again.
         (RunEnd::Restart, _) => say(" is off: it cannot restart itself", &[]),
         (RunEnd::Off, _) => say(" is off", &[]),
-        (RunEnd::Stop, FaultPolicy::Restart { limit }) => {
+        (RunEnd::Fault, FaultPolicy::Restart { limit }) => {
             let limit = Argument::Decimal(limit.into());
             say(" stays stopped: {} restarts were its limit", &[limit]);
         }
-        (RunEnd::Stop, FaultPolicy::Stop | FaultPolicy::Inject) => {}
+        (RunEnd::Fault, FaultPolicy::Stop | FaultPolicy::Inject) => {}
     }
 }

@@ -158,7 +158,7 @@ impl Machine {
             }
             3 => return Core::Leaving,
             4 => {
-                if let Some(calls) = self.power.record_fault(vcpu) {
+                if let Some(calls) = self.power.end_after_fault(vcpu) {
                     self.call(calls);
                 }
             }
@@ -232,8 +232,8 @@ fn of_two_faults_at_once_one_counts() {
     assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
     assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
     assert_eq!(power.next_action(1), NextAction::Start(ENTRY));
-    assert_eq!(power.record_fault(1), Some(VcpuSet(1)));
-    assert_eq!(power.record_fault(0), None);
+    assert_eq!(power.end_after_fault(1), Some(VcpuSet(1)));
+    assert_eq!(power.end_after_fault(0), None);
     assert_eq!(power.mark_stopped(0), VcpuSet(0));
     assert_eq!(
         power.next_action(0),
@@ -244,11 +244,11 @@ fn of_two_faults_at_once_one_counts() {
     assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
     power.begin_run(ENTRY);
     assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
-    assert_eq!(power.record_fault(0), Some(VcpuSet(0)));
+    assert_eq!(power.end_after_fault(0), Some(VcpuSet(0)));
     assert_eq!(power.mark_stopped(0), VcpuSet(0));
     assert_eq!(
         power.next_action(0),
-        NextAction::EndRun(RunEnd::Stop),
+        NextAction::EndRun(RunEnd::Fault),
         "the limit is one"
     );
 }
