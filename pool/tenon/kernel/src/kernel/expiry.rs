@@ -12,55 +12,54 @@ impl Wakeable for Thread {
     type Kernel = Kernel;
 }
 
-impl Kernel {
-    /// Performs the action of a timer in the timer interrupt; `now` is the counter value of that
-    /// interrupt.
-    #[inline(always)]
-    pub(crate) fn expire_timer(&self, timer: &Timer, now: u64) {
-        match timer.action() {
-            Action::Release(timer) => self.release_timer(timer, now),
-            Action::Wake(thread) => {
-                Self::note_expired(timer);
-                thread.expire_wait(self);
-            }
-            Action::Call(handler) => {
-                self.record(Event::Expire, timer);
-                notes::note_timer_call();
-                Self::note_expired(timer);
-                let Some(handler) = handler else { return };
-                handler();
-            }
+/// Performs the action of a timer in the timer interrupt; `now` is the counter value of that
+/// interrupt. The timer is the first argument, as of the release of a periodic timer, so that no
+/// instruction moves it.
+#[inline(always)]
+pub(super) fn expire(timer: &Timer, kernel: &Kernel, now: u64) {
+    match timer.action() {
+        Action::Release(timer) => release(timer, kernel, now),
+        Action::Wake(thread) => {
+            note_expired(timer);
+            thread.expire_wait(kernel);
+        }
+        Action::Call(handler) => {
+            kernel.record(Event::Expire, timer);
+            notes::note_timer_call();
+            note_expired(timer);
+            let Some(handler) = handler else { return };
+            handler();
         }
     }
+}
 
-    /// Marks a timer as not pending, unless the queue of several cores did so under its lock.
-    #[inline(always)]
-    fn note_expired(timer: &Timer) {
-        if options::cores() == 1 {
-            timer.set_idle();
-        }
+/// Marks a timer as not pending, unless the queue of several cores did so under its lock.
+#[inline(always)]
+fn note_expired(timer: &Timer) {
+    if options::cores() == 1 {
+        timer.set_idle();
     }
+}
 
-    /// [`expire_timer`](Kernel::expire_timer) for one of several timers with the same expiry:
-    /// periodic timers, which meet again in each period, are inlined.
-    #[inline(always)]
-    pub(crate) fn expire_timer_in_batch(&self, timer: &Timer, now: u64) {
-        match timer.action() {
-            Action::Release(timer) => self.release_timer(timer, now),
-            _ => self.expire_timer_out_of_line(timer, now),
-        }
+/// [`expire`] for one of several timers with the same expiry: periodic timers, which meet again in
+/// each period, are inlined.
+#[inline(always)]
+pub(super) fn expire_in_batch(timer: &Timer, kernel: &Kernel, now: u64) {
+    match timer.action() {
+        Action::Release(timer) => release(timer, kernel, now),
+        _ => expire_out_of_line(timer, kernel, now),
     }
+}
 
-    /// [`expire_timer`](Kernel::expire_timer) out of line.
-    #[inline(never)]
-    pub(crate) fn expire_timer_out_of_line(&self, timer: &Timer, now: u64) {
-        self.expire_timer(timer, now);
-    }
+/// [`expire`] out of line.
+#[inline(never)]
+pub(super) fn expire_out_of_line(timer: &Timer, kernel: &Kernel, now: u64) {
+    expire(timer, kernel, now);
+}
 
-    /// Releases a periodic timer at the counter value `now`.
-    #[inline(always)]
-    fn release_timer(&self, timer: &'static PeriodicTimer, now: u64) {
-        notes::note_timer_call();
-        timer.release(self, now);
-    }
+/// Releases a periodic timer at the counter value `now`.
+#[inline(always)]
+fn release(timer: &'static PeriodicTimer, kernel: &Kernel, now: u64) {
+    notes::note_timer_call();
+    timer.release(kernel, now);
 }

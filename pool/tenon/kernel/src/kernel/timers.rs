@@ -1,6 +1,6 @@
 //! Timers of a core: start, cancel and expiry.
 
-use super::{EXPIRY_STEPS, Kernel};
+use super::{EXPIRY_STEPS, Kernel, expiry};
 use crate::thread::Thread;
 use crate::time::Timer;
 use core_timer::{Step, TimerQueue};
@@ -80,7 +80,7 @@ impl Kernel {
                     && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
                 {
                     clock.rearm_timer(alarm);
-                    return self.expire_timer(timer, now);
+                    return expiry::expire(timer, self, now);
                 }
                 self.expire_several(now);
             }
@@ -93,7 +93,7 @@ impl Kernel {
     fn expire_few(&self, now: u64) {
         for _ in 0..EXPIRY_STEPS {
             match self.timers.list().expire(now) {
-                Ok(timer) => self.expire_timer(timer, now),
+                Ok(timer) => expiry::expire(timer, self, now),
                 Err(next) => return self.clock().rearm_timer(next),
             }
         }
@@ -106,7 +106,7 @@ impl Kernel {
         let tick = now / length;
         for _ in 0..EXPIRY_STEPS {
             match wheel.expire(tick) {
-                Step::Expired(timer) => self.expire_timer_out_of_line(timer, now),
+                Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().rearm_timer((tick + 1).saturating_mul(length)),
             }
@@ -123,12 +123,12 @@ impl Kernel {
         while steps > 0 {
             steps -= 1;
             if let Some(timer) = timers.pop() {
-                self.expire_timer_in_batch(timer, now);
+                expiry::expire_in_batch(timer, self, now);
                 continue;
             }
             steps = steps.saturating_sub(1);
             match timers.cascade(now) {
-                Step::Expired(timer) => self.expire_timer_out_of_line(timer, now),
+                Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().rearm_timer(timers.alarm()),
             }

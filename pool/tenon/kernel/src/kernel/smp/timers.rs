@@ -5,7 +5,7 @@
 //! operation of the queue. Only the home core of a thread accesses the timer of that thread.
 
 use super::core::Core;
-use crate::kernel::{EXPIRY_STEPS, Kernel};
+use crate::kernel::{EXPIRY_STEPS, Kernel, expiry};
 use crate::time::Timer;
 use core_timer::{RadixHeap, Step};
 
@@ -93,7 +93,7 @@ impl Kernel {
                 step
             });
             match step {
-                Step::Expired(timer) => self.expire_timer_out_of_line(timer, now),
+                Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
                 Step::Idle => return self.clock().rearm_timer(self.timers.heap().alarm()),
             }
