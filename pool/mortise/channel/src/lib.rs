@@ -28,10 +28,7 @@
 //!   are served.
 
 #![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "channels are accessed at addresses of the manifest"
-)]
+#![expect(unsafe_code, reason = "channels lie at addresses of the manifest")]
 
 mod calls;
 mod channel;
@@ -46,7 +43,9 @@ use core_memory::PhysicalRange;
 use core_ring::message::End;
 use endpoint::{Kick, Reach};
 use mapped::MappedChannel;
-use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm, VmExtension};
+use mortise_partition::{
+    Core, DirectSgi, Machine, Manifest, RaiseInterrupt, Ready, Vm, VmExtension,
+};
 use spin::Once;
 
 /// State of the system's channels.
@@ -128,14 +127,9 @@ fn raise(machine: &'static Machine, vm: usize, intid: u32) {
 }
 
 impl VmExtension for Channels {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready {
         let malformed = "its channels are malformed";
-        let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
+        let dynamic = Dynamic::parse(bytes, system).map_err(|_| malformed)?;
         for (index, (place, described)) in self.all.iter().zip(dynamic.channels).enumerate() {
             let mapped = MappedChannel::new(index, described, &dynamic).ok_or(malformed)?;
             for end in [End::Producer, End::Consumer] {

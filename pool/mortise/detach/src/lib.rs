@@ -36,10 +36,7 @@
 //!   timer.
 
 #![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "enters guests; cells are accessed at addresses of the manifest"
-)]
+#![expect(unsafe_code, reason = "enters guests; cells lie at stated addresses")]
 
 mod calls;
 mod cell;
@@ -54,7 +51,7 @@ use cell::Cell;
 use core::sync::atomic::AtomicBool;
 use core_manifest::{Lending, System, limits};
 use core_memory::PhysicalRange;
-use mortise_partition::{Core, Loan, Machine, Vm, VmExtension};
+use mortise_partition::{Core, Loan, Machine, Manifest, Ready, Vm, VmExtension};
 use spin::Once;
 
 /// LentCore cores of the system's VMs.
@@ -110,13 +107,8 @@ impl Loans {
 }
 
 impl VmExtension for Loans {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
-        let all = Lending::parse(manifest, system).map_err(|_| "what it lends is malformed")?;
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready {
+        let all = Lending::parse(bytes, system).map_err(|_| "what it lends is malformed")?;
         for (index, (place, lending)) in self.all.iter().zip(all).enumerate() {
             let Some(vm) = machine.vm(index).filter(|_| !lending.vcpus.is_empty()) else {
                 continue;

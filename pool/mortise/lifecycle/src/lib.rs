@@ -53,7 +53,7 @@ use core_sync::TicketLock;
 use executor::Executor;
 use mortise_hypercall::{Call, Group, Outcome, Reply};
 use mortise_instance::{Authority, BLOCK, Event, State, Subject};
-use mortise_partition::{Core, Machine, Vm, VmExtension, add_slot};
+use mortise_partition::{Core, Machine, Manifest, Ready, Vm, VmExtension, add_slot};
 use mortise_psci::RunEnd;
 use setup::Setup;
 use spin::Once;
@@ -192,13 +192,8 @@ impl Lifecycle {
 }
 
 impl VmExtension for Lifecycle {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
-        let dynamic = Dynamic::parse(manifest, system);
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready {
+        let dynamic = Dynamic::parse(bytes, system);
         let dynamic = dynamic.map_err(|_| "what it lets be made is malformed")?;
         let setup = Setup::new(dynamic, machine.ram_base())?;
         let reserve = self.setup.call_once(|| setup).reserve();

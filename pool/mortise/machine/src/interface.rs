@@ -15,6 +15,12 @@ use mortise_state::{
 };
 use mortise_vcpu::{Access as DeviceAccess, Cause, FrameCell};
 
+/// The manifest, not parsed.
+pub type Manifest = &'static [u8];
+
+/// Outcome of an initialisation: if Mortise must not start, a reason in a few words.
+pub type Ready = Result<(), &'static str>;
+
 /// Extension of VMs by a library. All methods are called with interrupts masked.
 pub trait VmExtension: Sync {
     /// Called once, on the boot core, which maps all memory. All VMs of the system exist and none
@@ -23,12 +29,7 @@ pub trait VmExtension: Sync {
     /// # Errors
     ///
     /// A reason in a few words; Mortise then does not start.
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str>;
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready;
 
     /// Calls `range` with each range of memory that a core has to map in addition to its own.
     fn memory_ranges(&self, core: &'static Core, range: &mut dyn FnMut(PhysicalRange));

@@ -51,8 +51,8 @@ pub use mortise_machine::{
     Core, DirectSgi, Machine, Vcpu, Vm,
     interface::{
         ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
-        Dispatcher, ExitChecker, Iommu, Irqchip, OwnedInterrupts, Regulator, VmExtension,
-        WakeReason, only_one, only_one_colouring, only_one_iommu, only_one_irqchip,
+        Dispatcher, ExitChecker, Iommu, Irqchip, Manifest, OwnedInterrupts, Ready, Regulator,
+        VmExtension, WakeReason, only_one, only_one_colouring, only_one_iommu, only_one_irqchip,
         only_one_regulator,
     },
     registry::{Registry, Resources},

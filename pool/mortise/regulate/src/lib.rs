@@ -28,7 +28,7 @@ pub use pause::MAX_PAUSE;
 
 use core_manifest::{Regulation, System};
 use core_memory::PhysicalRange;
-use mortise_partition::{Background, Core, Machine, Regulator, Vm, VmExtension};
+use mortise_partition::{Background, Core, Machine, Manifest, Ready, Regulator, Vm, VmExtension};
 use pause::{Limits, Traffic};
 use spin::Once;
 use usage::CoreUsage;
@@ -51,13 +51,8 @@ pub static BANDWIDTH: Bandwidth = Bandwidth {
 };
 
 impl VmExtension for Bandwidth {
-    fn init(
-        &self,
-        _: &'static Machine,
-        _: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
-        let parsed = Regulation::parse(manifest).map_err(|_| "its regulation is malformed")?;
+    fn init(&self, _: &'static Machine, _: &System<'static>, bytes: Manifest) -> Ready {
+        let parsed = Regulation::parse(bytes).map_err(|_| "its regulation is malformed")?;
         if let Some(regulation) = parsed {
             if !hw_pmu::can_count(regulation.event) {
                 return Err("its cores do not count the event that it regulates by");

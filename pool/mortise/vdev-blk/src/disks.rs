@@ -13,7 +13,7 @@ use core_sync::TicketLock;
 use core_virtq::{Memory, Outside};
 use hw_arch::cpu::is_interrupt_pending;
 use mortise_partition::{
-    Access, Core, Device, DeviceResponse, Machine, RaiseInterrupt, Vm, VmExtension,
+    Access, Core, Device, DeviceResponse, Machine, Manifest, RaiseInterrupt, Ready, Vm, VmExtension,
 };
 use mortise_transfer::{Transfer, View};
 use spin::Once;
@@ -188,14 +188,9 @@ impl<C: Storage> Device for Disks<C> {
 }
 
 impl<C: Storage> VmExtension for Disks<C> {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready {
         let malformed = "its disks are malformed";
-        let disks = Disk::parse(manifest, system).map_err(|_| malformed)?;
+        let disks = Disk::parse(bytes, system).map_err(|_| malformed)?;
         let own = disks.iter().enumerate();
         let own = own.filter(|(_, disk)| disk.store == C::STORE);
         for (place, (number, disk)) in self.all.iter().zip(own) {

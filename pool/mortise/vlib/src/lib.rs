@@ -35,10 +35,7 @@
 //! - Mortise reads nothing of the memory that both share, and writes only the status page.
 
 #![cfg_attr(not(test), no_std)]
-#![expect(
-    unsafe_code,
-    reason = "status pages are accessed at addresses of the manifest"
-)]
+#![expect(unsafe_code, reason = "status pages lie at stated addresses")]
 
 mod calls;
 mod mapped;
@@ -50,7 +47,7 @@ use core_manifest::{Dynamic, System, limits};
 use core_memory::PhysicalRange;
 use core_trace::Event;
 use mapped::{MappedVlib, Role};
-use mortise_partition::{Core, DirectSgi, Machine, Vm, VmExtension};
+use mortise_partition::{Core, DirectSgi, Machine, Manifest, Ready, Vm, VmExtension};
 use session::Session;
 use spin::Once;
 
@@ -79,14 +76,9 @@ impl Vlibs {
 }
 
 impl VmExtension for Vlibs {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
+    fn init(&self, machine: &'static Machine, system: &System<'static>, bytes: Manifest) -> Ready {
         let malformed = "its vLibs are malformed";
-        let dynamic = Dynamic::parse(manifest, system).map_err(|_| malformed)?;
+        let dynamic = Dynamic::parse(bytes, system).map_err(|_| malformed)?;
         for (place, described) in self.all.iter().zip(dynamic.vlibs) {
             let mapped = MappedVlib::new(described).ok_or(malformed)?;
             let (master, server) = (mapped.master(machine), mapped.server(machine));
