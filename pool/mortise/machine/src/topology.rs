@@ -113,6 +113,12 @@ impl Machine {
             .map(|vm| vm.cpu(0))
     }
 
+    /// Whether a core serves the console.
+    #[inline]
+    pub fn has_console_core(&self) -> bool {
+        self.residents().any(Vm::is_shared)
+    }
+
     /// The VM with an index.
     #[must_use]
     pub fn vm(&self, index: usize) -> Option<&'static Vm> {

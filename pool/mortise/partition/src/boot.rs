@@ -9,7 +9,6 @@ pub(crate) mod maps;
 pub(crate) mod slots;
 pub(crate) mod vms;
 
-use crate::run::{restart_sequence::CHUNK, vcpu_run::run};
 use core::sync::atomic::Ordering;
 use core_log::info;
 use core_manifest::{Console, Error, InterruptMode, System};
@@ -17,8 +16,9 @@ use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
-use mortise_irq::console;
 use mortise_machine::{Core, Machine, registry, vm::reaches};
+use mortise_output::output;
+use mortise_run::{CHUNK, enable_receive_for_guest, run};
 use mortise_state::{
     fatal::boot_failed,
     options,
@@ -32,7 +32,7 @@ pub fn primary(machine: &'static Machine) -> ! {
     if let Some(core) = machine.cores.first() {
         core.make_current();
     }
-    console::output::open(machine);
+    output::open(machine);
     let manifest = manifest();
     let parse = || System::parse_within(machine.vms.len(), manifest);
     match machine.system.try_call_once(parse) {
@@ -59,7 +59,7 @@ fn partition(
     {
         boot_failed(format_args!("manifest: {why}"));
     }
-    console::output::select(machine, system.console_input);
+    output::select(machine, system.console_input);
     let kick = !system
         .vms
         .iter()
@@ -76,7 +76,7 @@ fn partition(
         }
         machine.count_start();
     }
-    console::input::enable_receive_for_guest(machine);
+    enable_receive_for_guest(machine);
     for core in machine.cores {
         if let Err(why) = assign_core(core) {
             boot_failed(format_args!("CPU {}: {why}", core.cpu));
@@ -269,7 +269,7 @@ fn enter(core: &'static Core) -> ! {
 
 /// Reports a panic of Mortise with its location, and powers the machine off.
 pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
-    console::output::print_panic(
+    output::print_panic(
         Core::current().machine,
         format_args!("Mortise panicked: {info}"),
     );

@@ -37,16 +37,11 @@ use mortise_memcpy as _;
 
 mod boot;
 mod image;
-mod run;
-mod trap;
+mod slot_lifecycle;
 
 pub use boot::{hypervisor_fault, panicked, primary, secondary, slots::add_slot};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
-pub use mortise_irq::{
-    ConsoleAccess, CoreInterrupts, IrqOutcome, RaiseInterrupt, VirtualInterface,
-    posted::take_posted_irq,
-};
 pub use mortise_machine::{
     Core, DirectSgi, Machine, Vcpu, Vm,
     interface::{
@@ -58,6 +53,10 @@ pub use mortise_machine::{
     registry::{Registry, Resources},
 };
 pub use mortise_psci::Loan;
+pub use mortise_run::{
+    CONSOLE, CONSOLE_KICK, ConsoleAccess, CoreInterrupts, HandleExit, IrqOutcome, ParkedAction,
+    RaiseInterrupt, VcpuLifecycle, VirtualInterface, exit, exit_pinned, take_posted_irq,
+};
 pub use mortise_state::{
     board::{Board, Gic, RootComplex},
     options::Options,
@@ -67,12 +66,7 @@ pub use mortise_state::{
     stacks::{PerCore, Stack, loaded_end},
 };
 pub use mortise_vcpu::Access;
-pub use run::{ParkedAction, SlotLifecycle, VcpuLifecycle};
-pub use trap::{
-    HandleExit,
-    exits::{exit, exit_pinned},
-    hypercalls::{CONSOLE, CONSOLE_KICK},
-};
+pub use slot_lifecycle::SlotLifecycle;
 
 /// Names that the [`image!`] macro uses, independent of the image crate's dependencies.
 #[doc(hidden)]

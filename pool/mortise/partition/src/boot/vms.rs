@@ -1,6 +1,6 @@
 //! Construction of the manifest's VMs.
 
-use super::maps::guest_map;
+use crate::boot::maps::guest_map;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use core_manifest::{FaultPolicy, limits};
 use core_ring::Area;

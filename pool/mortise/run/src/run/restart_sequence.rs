@@ -1,0 +1,219 @@
+//! Restart sequence of a VM, on the core of its first vCPU, in bounded steps.
+//!
+//! ```text
+//!        ┌─► off, stopped
+//! end ───┤
+//!        └─► reset ─► clean ─► load ─► the next run
+//!                              ▲
+//!                        first ┘
+//! ```
+//!
+//! Megabytes are copied when a run starts, and at a restart all memory of the VM is cleaned from the
+//! caches: the guest starts with its MMU off and bypasses them, and a dirty line of its last run would
+//! later overwrite what it writes (Arm ARM, D7.5). The guests that share the core must not be delayed
+//! by this, and a guest can restart itself at any time. The sequence therefore runs until an interrupt
+//! is pending, and continues when no more urgent vCPU needs the core.
+//!
+//! Memory is written to the point of coherency. Each vCPU invalidates the instruction cache of its own
+//! core when it starts; the caches of other VMs' cores are not affected.
+
+use crate::gic::reset::reset_spis;
+use core::sync::atomic::Ordering;
+use core_manifest::FaultPolicy;
+use core_memory::PhysicalRange;
+use core_statistics::State;
+use hw_arch::cpu::is_interrupt_pending;
+use mortise_console::Argument;
+use mortise_hypercall::Start;
+use mortise_machine::{Core, Machine, Vm, colouring, vm::ENDING};
+use mortise_output::log_drain::flush_log;
+use mortise_psci::RunEnd;
+use mortise_state::{
+    log_ring::create_log_ring,
+    restart::{NOTE, Stage},
+    resumable::Step,
+};
+use mortise_transfer::Transfer;
+use mortise_vdev_pl011::Pl011;
+
+/// Alignment of payloads, in bytes.
+pub const CHUNK: u64 = 64;
+
+/// Does one step of the end of a run.
+fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, step: Step) -> Stage {
+    let machine = core.machine;
+    let more = match step.stage {
+        // Before the end is reported.
+        0 => !flush_log(machine, vm, &|| core.preemption_pending()),
+        1 => {
+            let step = step.resume_at(reset_spis(vm, machine, step.number));
+            return Stage::End { end, step };
+        }
+        2 => machine.vm_stopped(vm, step.number),
+        NOTE => {
+            record_end(vm, end);
+            false
+        }
+        4 => {
+            let pending = core.preemption_pending();
+            if !pending {
+                report_end(vm, end, machine);
+            }
+            pending
+        }
+        _ => return conclude_end(machine, vm, end),
+    };
+    let step = step.next(more);
+    Stage::End { end, step }
+}
+
+/// Concludes the end of a run, unless another end was decided meanwhile.
+fn conclude_end(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stage {
+    let restart = runs_again(vm, end);
+    let mut power = vm.power.lock();
+    match power.finish_run(end, restart) {
+        Ok(()) if restart => Stage::Reset,
+        Ok(()) => {
+            // Under the lock: a manager that starts the VM again counts it again.
+            vm.count_ended(machine);
+            Stage::Idle
+        }
+        Err(end) => Stage::end_before_start(end),
+    }
+}
+
+/// Cleans one piece of a VM's memory from the caches.
+fn clean(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
+    let Some(memory) = vm.description().memory().nth(part) else {
+        return Stage::LOAD;
+    };
+    let (place, size) = colouring::piece(memory.physical, done);
+    let piece = PhysicalRange::new(place, size).unwrap_or(memory.physical);
+    // SAFETY: the windows are those of the executing core, and the memory belongs to a VM of which
+    // no vCPU runs.
+    let done = done + unsafe { transfer.clean(piece, 0) };
+    match done < memory.physical.size() {
+        true => Stage::Clean { part, done },
+        false => Stage::Clean {
+            part: part + 1,
+            done: 0,
+        },
+    }
+}
+
+/// Copies one piece of a VM's payloads. After the last one the run starts.
+fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
+    let description = vm.description();
+    let Some(found) = description.payloads.get(payload) else {
+        let begun = vm.power.lock().begin_prepared(Start {
+            entry: description.entry,
+            argument: description.argument,
+        });
+        return begun.map_or_else(Stage::end_before_start, |()| Stage::Idle);
+    };
+    let source = round_to_chunks(found.source);
+    let (place, size) = colouring::piece(round_to_chunks(found.destination), done);
+    let piece = PhysicalRange::new(source.start() + done, size).unwrap_or(source);
+    // SAFETY: the windows are those of the executing core; no vCPU of the VM runs; the payload is
+    // in the system image, which is never written; and the parser of the manifest has checked that
+    // the target is in this VM's memory, which ends at a page boundary as the image does.
+    let done = done + unsafe { transfer.copy(piece, place, 0) };
+    match done < source.size() {
+        true => Stage::Load { payload, done },
+        false => Stage::Load {
+            payload: payload + 1,
+            done: 0,
+        },
+    }
+}
+
+/// A range, extended to whole chunks.
+fn round_to_chunks(range: PhysicalRange) -> PhysicalRange {
+    let size = range.size().next_multiple_of(CHUNK);
+    PhysicalRange::new(range.start(), size).unwrap_or(range)
+}
+
+/// Continues the sequence until it is complete or an interrupt is pending; returns whether it is
+/// complete.
+pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
+    let Some(transfer) = core.transfer() else {
+        return true;
+    };
+    let mut stage = vm.restart.0.lock();
+    loop {
+        if core.preemption_pending() {
+            return false;
+        }
+        *stage = match *stage {
+            Stage::Idle => return true,
+            Stage::First => {
+                create_log(vm);
+                vm.set_state(State::Starting);
+                Stage::LOAD
+            }
+            Stage::End { end, step } => end_step(core, vm, end, step),
+            Stage::Reset => {
+                reset_devices(vm);
+                Stage::CLEAN
+            }
+            Stage::Clean { part, done } => clean(vm, transfer, part, done),
+            Stage::Load { payload, done } => load(vm, transfer, payload, done),
+        };
+        if is_interrupt_pending() {
+            return false;
+        }
+    }
+}
+
+/// Resets the virtual devices for a start from the payload, after all output is on the console.
+pub(crate) fn reset_devices(vm: &Vm) {
+    vm.stage2.restore();
+    vm.orders.fetch_and(!ENDING, Ordering::AcqRel);
+    if vm.has_serial() {
+        *vm.serial.lock() = Pl011::new();
+    }
+    create_log(vm);
+}
+
+/// Creates the log ring, on a core of the VM.
+pub(crate) fn create_log(vm: &Vm) {
+    // SAFETY: the VM's cores and the console's map its log ring.
+    *vm.log.lock() = unsafe { create_log_ring(vm.description(), vm.kick) };
+}
+
+/// Whether another run follows an end: the payload must be pristine.
+fn runs_again(vm: &Vm, end: RunEnd) -> bool {
+    end == RunEnd::Restart && !vm.is_slot() && !vm.description().payloads.is_empty()
+}
+
+/// Records the VM's state after its run.
+fn record_end(vm: &Vm, end: RunEnd) {
+    match end {
+        RunEnd::Restart if runs_again(vm, end) => {
+            vm.status.count_restart();
+            vm.set_state(State::Restarting);
+        }
+        _ if vm.is_abandoned() => vm.set_state(State::Destroyed),
+        RunEnd::Restart | RunEnd::Off => vm.set_state(State::Off),
+        RunEnd::Fault => vm.set_state(State::Stopped),
+    }
+}
+
+/// Reports the end on the console.
+fn report_end(vm: &Vm, end: RunEnd, machine: &'static Machine) {
+    let say = |text, arguments: &[Argument]| machine.report(vm.name(), text, arguments);
+    match (end, vm.description().on_fault) {
+        (RunEnd::Restart, _) if runs_again(vm, end) => {
+            let count = Argument::Decimal(vm.summary().restarts().into());
+            say(" restarts ({})", &[count]);
+        }
+        // The payload of an instance is not kept; a manager may fill it again.
+        (RunEnd::Restart, _) => say(" is off: it cannot restart itself", &[]),
+        (RunEnd::Off, _) => say(" is off", &[]),
+        (RunEnd::Fault, FaultPolicy::Restart { limit }) => {
+            let limit = Argument::Decimal(limit.into());
+            say(" stays stopped: {} restarts were its limit", &[limit]);
+        }
+        (RunEnd::Fault, FaultPolicy::Stop | FaultPolicy::Inject) => {}
+    }
+}
