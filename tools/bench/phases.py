@@ -35,10 +35,10 @@ PHASES = {
     ),
     "controller": (
         "mortise_partition::boot::open_irqchip",
-        "mortise_irq::gic::reset::reset_interrupts",
+        "mortise_run::gic::reset::reset_interrupts",
         "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
     ),
-    "load": ("mortise_partition::run::restart_sequence::load",),
+    "load": ("mortise_run::run::restart_sequence::load",),
     "core": ("mortise_partition::boot::enter",),
 }
 """The phases by their functions, of several the outermost: `core` is the remaining work of a core

@@ -8,18 +8,18 @@
 //! |---|---|---|
 //! | `mortise-state` | state of which the records are composed, by subsystem; options of the image | |
 //! | `mortise-machine` | records of the machine, its cores and VMs; orders to VMs; the registry | `mortise-state` |
-//! | `mortise-irq` | interrupts that are taken to EL2, controllers of VMs, the serial line | `mortise-machine` |
-//! | `run` | runs of a VM: start, restart, stop | `mortise-irq` |
-//! | `trap` | exits: hypercalls, system registers, device accesses | `run` |
-//! | `boot` | from the first Rust instruction to running cores | `run` |
-//! | [`image!`] | statics and entry points of an image | `boot`, `trap` |
+//! | `mortise-output` | output on the serial line, log rings, reports of faults | `mortise-machine` |
+//! | `mortise-run` | execution of guests: interrupts and exits, starts, restarts and stops | `mortise-output` |
+//! | `slot_lifecycle` | filling and emptying of a VM slot | `mortise-run` |
+//! | `boot` | from the first Rust instruction to running cores | `mortise-run` |
+//! | [`image!`] | statics and entry points of an image | `boot` |
 //!
 //! Each imports only those above it. `mortise-machine` defines [`Core`], [`Vm`] and [`Machine`] with
 //! their inherent methods; what stands below it here extends them by traits, such as
-//! [`VcpuLifecycle`]. This crate exports all that libraries of an image use of the four.
+//! [`VcpuLifecycle`]. This crate exports all that libraries of an image use of the others.
 //!
-//! A guest is hostile. `mortise-vcpu` decodes its exits, and this crate or the library of a device
-//! answers them; an access without a right to it stops the VM with a reason, or behaves as if
+//! A guest is hostile. `mortise-vcpu` decodes its exits, and `mortise-run` or the library of a
+//! device answers them; an access without a right to it stops the VM with a reason, or behaves as if
 //! nothing were there. No guest can panic Mortise.
 //!
 //! With *direct* interrupts a guest's interrupts and timer are not taken to EL2: between its start

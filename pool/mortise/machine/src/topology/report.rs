@@ -23,6 +23,7 @@ impl Machine {
 
 impl Core {
     /// Prints pending output. What is left when an interrupt is pending becomes deferred work.
+    #[inline]
     pub fn flush(&'static self) {
         if !flush(self.machine, &|| self.preemption_pending()) {
             self.deferred_work.request();
@@ -31,6 +32,7 @@ impl Core {
 }
 
 /// Prints pending output until `stop` returns true; returns whether nothing is left.
+#[inline]
 pub fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
         if !machine.console.lock().step() {

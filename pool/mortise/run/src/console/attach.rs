@@ -1,6 +1,6 @@
 //! Interrupts of the console, on its core.
 
-use crate::console::input::enable_receive;
+use super::input::enable_receive;
 use core_manifest::Console as Kind;
 use mortise_machine::{Core, Machine, Vm};
 use mortise_output::log_drain::drain_rings;

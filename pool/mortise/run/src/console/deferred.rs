@@ -1,6 +1,6 @@
 //! Deferred work of a core: console output, input and periodic work.
 
-use crate::console::{input::process_input, serial_irq::update_deferred_lines};
+use super::{input::process_input, serial_irq::update_deferred_lines};
 use core_manifest::Name;
 use mortise_machine::{Core, report::flush};
 use mortise_output::output;

@@ -1,6 +1,6 @@
 //! Input of the serial line.
 
-use crate::console::serial_irq::set_line;
+use super::serial_irq::set_line;
 use mortise_console::Input;
 use mortise_machine::{
     Core, Machine, Vm,

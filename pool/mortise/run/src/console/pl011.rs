@@ -1,6 +1,6 @@
 //! Accesses to the virtual PL011.
 
-use crate::console::{
+use super::{
     input::receive,
     serial_irq::{defer_line_update, set_line},
 };

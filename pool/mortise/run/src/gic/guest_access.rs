@@ -1,6 +1,6 @@
 //! Accesses of guests to the GIC's registers.
 
-use crate::gic::vm_interrupts::{MERGE_LOCK, VmInterrupts};
+use super::vm_interrupts::{MERGE_LOCK, VmInterrupts};
 use hw_arch::mmio::Mmio;
 use mortise_gicd::{
     Access as GicAccess, Decision, FRAME_SIZE, Frame as GicFrame, Operation, PhysicalFrame,

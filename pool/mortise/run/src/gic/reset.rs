@@ -1,6 +1,6 @@
 //! Reset of a VM's interrupts between two runs, in bounded steps.
 
-use crate::gic::{
+use super::{
     list_registers::reset_virtual_interface,
     vm_interrupts::{MERGE_LOCK, VmInterrupts},
 };

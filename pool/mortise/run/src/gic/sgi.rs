@@ -1,6 +1,6 @@
 //! SGIs from vCPU to vCPU of a VM.
 
-use crate::gic::vm_interrupts::VmInterrupts;
+use super::vm_interrupts::VmInterrupts;
 use hw_arch::{barrier::isb, registers::icc_sgi1r_el1};
 use mortise_gicd::SgiRequest;
 use mortise_machine::{Core, Vm, registry};

@@ -1,7 +1,7 @@
 //! Virtual CPU interface of a core: its `ICH_*` registers.
 
-use crate::gic::list_registers::{is_interrupt_listed, list_timer};
-use crate::gic::vm_interrupts::{VmInterrupts, refresh};
+use super::list_registers::{is_interrupt_listed, list_timer};
+use super::vm_interrupts::{VmInterrupts, refresh};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::registers::ich_lr;

@@ -1,6 +1,6 @@
 //! Physical GIC behind the virtual GIC of a VM.
 
-use crate::gic::list_registers::{clear_list_registers, hcr, list_registers};
+use super::list_registers::{clear_list_registers, hcr, list_registers};
 use core_sync::TicketLock;
 use hw_arch::registers::{ich_hcr_el2, ich_lr};
 use hw_irqchip_gicv3::{FIRST_SPI, Trigger};

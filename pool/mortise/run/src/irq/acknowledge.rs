@@ -1,10 +1,10 @@
 //! Interrupts that a core's scheduler acknowledges.
 
-use crate::gic::list_registers::list_timer;
-use crate::irq::{
+use super::{
     deliver,
     doorbell::{doorbell, wake_one_pending_vm},
 };
+use crate::gic::list_registers::list_timer;
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface, is_special};

@@ -5,7 +5,7 @@
 //! interrupts: Mortise's own interrupts (console, timer, maintenance), and those that a guest gets
 //! through a list register, at once or, on a shared core, when its vCPU is current.
 
-use crate::irq::{doorbell::doorbell, iommu::handle_iommu_irq};
+use super::{doorbell::doorbell, iommu::handle_iommu_irq};
 use crate::{
     console,
     gic::{

@@ -1,6 +1,6 @@
 //! Doorbell of a core.
 
-use crate::irq::posted::inject_posted_irq;
+use super::posted::inject_posted_irq;
 use core::sync::atomic::Ordering;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};

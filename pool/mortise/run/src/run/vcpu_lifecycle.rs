@@ -3,7 +3,7 @@
 //! Both are [resumable operations](mortise_state::resumable), so that the guests of a shared core
 //! are not delayed.
 
-use crate::run::restart_sequence::advance;
+use super::restart_sequence::advance;
 use crate::{
     gic::{
         list_registers::open_virtual_interface, reset::reset_interrupts, vm_interrupts::refresh,

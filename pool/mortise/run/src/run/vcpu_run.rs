@@ -11,7 +11,7 @@
 //! [`mortise_psci::Power`] decides on the end, and which cores are awaited and kicked. The core of a
 //! vCPU that is off still takes Mortise's own interrupts, so that the console continues.
 
-use crate::run::{
+use super::{
     vcpu_lifecycle::{ParkedAction, VcpuLifecycle, wait, wait_off_core},
     virtual_time::{StoppedTimer, set_counter},
 };
