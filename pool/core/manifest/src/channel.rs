@@ -63,7 +63,7 @@ impl Channel {
     ) -> Result<(), Error<'a>> {
         self.name.check()?;
         let of = self.name.as_str();
-        let invalid = |field, must| Err(Error::Invalid { of, field, must });
+        let invalid = |field, must| Err(Error::invalid(of, field, must));
         let (slots, size) = (self.slots, self.size);
         if !slots.is_power_of_two() || slots > LARGEST || size == 0 || size > LARGEST {
             return invalid("shape", "be a power of two and a size, both up to 65536");
@@ -119,11 +119,11 @@ pub(crate) fn check_interrupt<'a>(
     };
     let passed = vm.is_some_and(|vm| vm.interrupts.contains(&party.interrupt));
     if !possible.contains(&party.interrupt) || passed || taken.any(|other| other == party) {
-        return Err(Error::Invalid {
+        return Err(Error::invalid(
             of,
-            field: "interrupt",
-            must: "be a free one that the VM can get",
-        });
+            "interrupt",
+            "be a free one that the VM can get",
+        ));
     }
     Ok(())
 }

@@ -29,13 +29,7 @@ impl Colouring {
         let Some(colouring) = Tables::open(bytes)?.find::<Self>()? else {
             return Ok(None);
         };
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: "colouring",
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid("colouring", field, must));
         if !are_pages(&colouring.memory) {
             return invalid("memory", "be whole pages");
         }

@@ -58,13 +58,7 @@ impl Disk {
     }
 
     fn check<'a>(&self, others: &[Self], system: &System<'a>) -> Result<(), Error<'a>> {
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: NAME,
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid(NAME, field, must));
         let vm = system.vms.get(usize::from(self.vm));
         let Some(vm) = vm.filter(|vm| vm.interrupt_mode == InterruptMode::Shared) else {
             return invalid("vm", "be one with shared interrupts");

@@ -31,15 +31,15 @@ impl Authority {
     ) -> Result<(), Error<'a>> {
         let of = system.vms.get(vm).map_or("", |vm| vm.name.as_str());
         if self.priority >= Schedule::PRIORITIES {
-            return invalid(of, "manages-priority", "be from 0 to 63");
+            return Err(Error::invalid(of, "manages-priority", "be from 0 to 63"));
         }
         let others = self.vms.is_below(system.vms.len()) && !self.vms.holds(vm);
         if !others || !self.templates.is_below(dynamic.templates.len()) {
-            return invalid(of, "manages", "be other VMs and templates");
+            return Err(Error::invalid(of, "manages", "be other VMs and templates"));
         }
         let cpus = dynamic.reserve.map_or(Set::EMPTY, |reserve| reserve.cpus);
         if !self.cpus.is_within(cpus) {
-            return invalid(of, "manages-cpus", "be of the reserve");
+            return Err(Error::invalid(of, "manages-cpus", "be of the reserve"));
         }
         Ok(())
     }
@@ -98,12 +98,4 @@ impl<'a> Dynamic<'a> {
         }
         Ok(dynamic)
     }
-}
-
-const fn invalid<'a>(
-    of: &'a str,
-    field: &'static str,
-    must: &'static str,
-) -> Result<(), Error<'a>> {
-    Err(Error::Invalid { of, field, must })
 }

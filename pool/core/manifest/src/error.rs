@@ -43,6 +43,11 @@ pub enum Error<'a> {
 }
 
 impl<'a> Error<'a> {
+    /// Error of a field of the record of this name, with its requirement.
+    pub(crate) const fn invalid(of: &'a str, field: &'static str, must: &'static str) -> Self {
+        Self::Invalid { of, field, must }
+    }
+
     /// The message, as strings to be printed one after the other.
     pub fn words(&self) -> [&'a str; 5] {
         match *self {

@@ -45,13 +45,7 @@ impl Lending {
     }
 
     fn check<'a>(&self, vm: &'a Vm, system: &System<'a>) -> Result<(), Error<'a>> {
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: vm.name.as_str(),
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid(vm.name.as_str(), field, must));
         if !self.vcpus.is_whole() {
             return invalid("lends", "be up to 8 vCPUs");
         }

@@ -128,11 +128,11 @@ impl Name {
     pub(crate) fn check(&self) -> Result<(), Error<'_>> {
         match self.is_sound() {
             true => Ok(()),
-            false => Err(Error::Invalid {
-                of: self.as_str(),
-                field: "name",
-                must: "be a text of 1 to 32 bytes",
-            }),
+            false => Err(Error::invalid(
+                self.as_str(),
+                "name",
+                "be a text of 1 to 32 bytes",
+            )),
         }
     }
 

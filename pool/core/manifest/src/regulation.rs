@@ -28,13 +28,7 @@ impl Regulation {
         let Some(regulation) = Tables::open(bytes)?.find::<Self>()? else {
             return Ok(None);
         };
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: "regulation",
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid("regulation", field, must));
         if regulation.event > LAST_EVENT {
             return invalid("event", "be one of the first 32 common events");
         }

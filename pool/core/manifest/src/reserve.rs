@@ -65,13 +65,7 @@ impl Reserve {
     }
 
     pub(crate) fn check<'a>(&self) -> Result<(), Error<'a>> {
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: "reserve",
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid("reserve", field, must));
         if !are_pages(&self.memory) || !self.memory.is_aligned(limits::BLOCK) {
             return invalid("memory", "be whole blocks");
         }

@@ -39,11 +39,7 @@ impl<'a> System<'a> {
     pub fn parse_within(room: usize, bytes: &'a [u8]) -> Result<Self, Error<'a>> {
         let tables = Tables::open(bytes)?;
         let header = tables.header;
-        let invalid = |field, must| Error::Invalid {
-            of: "system",
-            field,
-            must,
-        };
+        let invalid = |field, must| Error::invalid("system", field, must);
         let mode = match header.mode {
             0 => Mode::Static,
             1 => Mode::Dynamic,

@@ -128,11 +128,7 @@ impl<'a> Tables<'a> {
         let records = self.all(vms)?;
         match records.len() == vms || records.is_empty() {
             true => Ok(records),
-            false => Err(Error::Invalid {
-                of: T::NAME,
-                field: "count",
-                must: "be that of the VMs",
-            }),
+            false => Err(Error::invalid(T::NAME, "count", "be that of the VMs")),
         }
     }
 }

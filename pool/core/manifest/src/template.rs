@@ -106,10 +106,6 @@ impl Template {
     }
 
     fn invalid(&self, field: &'static str, must: &'static str) -> Result<(), Error<'_>> {
-        Err(Error::Invalid {
-            of: self.name.as_str(),
-            field,
-            must,
-        })
+        Err(Error::invalid(self.name.as_str(), field, must))
     }
 }

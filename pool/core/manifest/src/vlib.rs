@@ -39,7 +39,7 @@ impl Vlib {
     ) -> Result<(), Error<'a>> {
         self.name.check()?;
         let of = self.name.as_str();
-        let invalid = |field, must| Err(Error::Invalid { of, field, must });
+        let invalid = |field, must| Err(Error::invalid(of, field, must));
         let pages = is_page(&self.status) && are_pages(&self.memory);
         if !pages || self.status.end() != self.memory.start() {
             return invalid("parts", "be a page and the pages that follow it");

@@ -157,13 +157,7 @@ impl Vm {
     /// Validates the VM alone.
     pub(crate) fn check(&self) -> Result<(), Error<'_>> {
         self.name.check()?;
-        let invalid = |field, must| {
-            Err(Error::Invalid {
-                of: self.name.as_str(),
-                field,
-                must,
-            })
-        };
+        let invalid = |field, must| Err(Error::invalid(self.name.as_str(), field, must));
         if self.cpus.is_empty() {
             return invalid("cpus", "be 1 to 8");
         }
