@@ -34,33 +34,37 @@ impl Use {
     pub const ALL: [Self; 4] = [Self::Code, Self::Constants, Self::Data, Self::Device];
 }
 
-/// Attributes of a use in a valid block or page descriptor of stage 1 (Arm ARM, D8.3.1 and D8.4). At
-/// EL1, EL0 has no access.
-#[must_use]
-pub const fn attributes<L: ExceptionLevel>(purpose: Use) -> u64 {
+/// Fields of a block or page descriptor of stage 1 (Arm ARM, D8.3.1 and D8.4).
+mod descriptor {
     const VALID: u64 = 1;
+    const ACCESSED: u64 = 1 << 10;
+    const INNER_SHAREABLE: u64 = 0b11 << 8;
     const ATTRIBUTE_INDEX: u32 = 2;
+    pub const NORMAL: u64 =
+        VALID | ACCESSED | INNER_SHAREABLE | (super::NORMAL as u64) << ATTRIBUTE_INDEX;
+    pub const DEVICE: u64 = VALID | ACCESSED | (super::DEVICE as u64) << ATTRIBUTE_INDEX;
     /// AP[1], which is RES1 in a regime with one privilege level.
     const ONE_LEVEL: u64 = 1 << 6;
-    const READ_ONLY: u64 = 1 << 7;
-    const INNER_SHAREABLE: u64 = 0b11 << 8;
-    const ACCESSED: u64 = 1 << 10;
+    pub const READ_ONLY: u64 = 1 << 7;
     /// PXN of the EL1&0 regime.
     const PRIVILEGED_NEVER: u64 = 1 << 53;
     /// XN of the EL2 regime; UXN of the EL1&0 regime.
     const NEVER: u64 = 1 << 54;
-    let (regime, never) = match L::LEVEL {
-        1 => (NEVER, PRIVILEGED_NEVER),
-        _ => (ONE_LEVEL, NEVER),
-    };
-    let valid = VALID | ACCESSED | regime;
-    let normal = valid | (NORMAL as u64) << ATTRIBUTE_INDEX | INNER_SHAREABLE;
-    let device = valid | (DEVICE as u64) << ATTRIBUTE_INDEX;
+    /// Of each regime: bits of all descriptors, and those of memory that a kernel never executes.
+    pub const EL1: (u64, u64) = (NEVER, PRIVILEGED_NEVER);
+    pub const EL2: (u64, u64) = (ONE_LEVEL, NEVER);
+}
+
+/// Attributes of a use in a valid block or page descriptor of stage 1. EL0 has no access.
+#[must_use]
+pub const fn attributes<L: ExceptionLevel>(purpose: Use) -> u64 {
+    use descriptor::{DEVICE, EL1, EL2, NORMAL, READ_ONLY};
+    let (regime, never) = if L::LEVEL == 1 { EL1 } else { EL2 };
     match purpose {
-        Use::Code => normal | READ_ONLY,
-        Use::Constants => normal | READ_ONLY | never,
-        Use::Data => normal | never,
-        Use::Device => device | never,
+        Use::Code => regime | NORMAL | READ_ONLY,
+        Use::Constants => regime | NORMAL | READ_ONLY | never,
+        Use::Data => regime | NORMAL | never,
+        Use::Device => regime | DEVICE | never,
     }
 }
 
