@@ -34,6 +34,8 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     with writing(folder, named=True):
         if folder.exists() and not folder.is_dir():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        if folder.parent.exists() and not folder.parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:

@@ -37,3 +37,27 @@ def test_a_header_stands_alone(header, dialect):
 def test_all_headers_stand_together():
     text = "".join(f"#include <{header}>\n" for header in [*HEADERS, "stdio.h", "stdlib.h"])
     assert compiled(text + "int dummy;\n", "-D_XOPEN_SOURCE=700") == ""
+
+
+def test_a_frame_larger_than_the_guard_page_touches_every_page():
+    """Its far end alone would be beyond the guard page, in what lies below the stack."""
+    text = "void far(void) { volatile char b[40000]; b[0] = 1; }\n"
+    made = subprocess.run(
+        [c.COMPILER, *c.FLAGS, "-S", "-xc", "-", "-o", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    # A loop of pages, or one probe after the other; the guard of a stack is a page of 4 KiB.
+    probes = [line for line in made.splitlines() if "str\txzr, [sp" in line]
+    assert probes
+    steps = [line for line in made.splitlines() if "sub\tsp, sp, #4096" in line]
+    assert steps or "sub\tsp, sp, #40960" not in made
+
+
+def test_a_changed_flag_compiles_again(monkeypatch, tmp_path):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    before = c._fingerprint(c.compiler(), [tmp_path])
+    monkeypatch.setattr(c, "FLAGS", (*c.FLAGS, "-DOTHER"))
+    assert c._fingerprint(c.compiler(), [tmp_path]) != before

@@ -122,6 +122,24 @@ def test_an_elf_has_a_piece_in_each_memory_and_begins_at_a_physical_address(tmp_
     assert all(a + size <= b for (a, size), (b, _) in pairwise(ranges))
 
 
+def test_an_elf_is_read_by_what_it_loads(tmp_path):
+    """Empty and wrong parts of other kinds, as of Unikraft, are not what a loader reads."""
+    load = struct.pack("<IIQQQQQQ", 1, 7, 64 + 3 * 56, 0x4000_0000, 0x4000_0000, 4, 8, 8)
+    for odd in (
+        struct.pack("<IIQQQQQQ", 2, 6, 0, 0, 0, 0, 0, 8),  # PT_DYNAMIC without a table
+        struct.pack("<IIQQQQQQ", 2, 6, 1 << 60, 0, 0, 1 << 60, 0, 8),
+        struct.pack("<IIQQQQQQ", 3, 4, 1 << 60, 0, 0, 9, 9, 1),  # PT_INTERP
+        struct.pack("<IIQQQQQQ", 4, 4, 0, 0, 0, 3, 3, 4),  # PT_NOTE
+        struct.pack("<IIQQQQQQ", 1, 4, 0, 0, 0, 0, 0, 4),  # PT_LOAD of nothing
+    ):
+        head = elf((0, 0, b"", 0), entry=0x4000_0004)[:64]
+        head = head[:40] + struct.pack("<Q", 1 << 50) + head[48:56]  # sections beyond the end
+        image = head + struct.pack("<HHHH", 3, 64, 99, 98) + odd + load + odd + b"text"
+        _, parts, layout = built(tmp_path, image=image)
+        assert parts["image"] == b"text\0\0\0\0"
+        assert layout.vm("guest").entry == 0x4000_0004
+
+
 def test_a_tree_is_made_of_what_it_has(tmp_path):
     loaded, _, layout = built(tmp_path, REGION.format("0x0", "2M"))
     tree = fdt.parse_dtb(device_trees.linux(loaded, loaded.vms[0], layout))
@@ -203,7 +221,30 @@ WRONG = [
     ("", b"x" * 15 * MIB, '10: the memory of VM "guest" has no room for its tree beside its image'),
     ("", b"", '8: image "image.bin" is empty; give an ELF, an arm64 Image or bare code'),
     ("", b"\x1f\x8bzip", '8: image "image.bin" is compressed; give'),
-    ("", ARM_ELF[:80], '8: "image.bin" is not an ELF for 64-bit Arm; link it'),
+    (
+        "",
+        ARM_ELF[:80],
+        '8: "image.bin" is not an ELF for 64-bit Arm: its program headers are beyond the end of '
+        "the file; link it",
+    ),
+    ("", ARM_ELF[:40], '8: "image.bin" is not an ELF for 64-bit Arm: it ends within its header;'),
+    ("", ARM_ELF[:-1], '8: "image.bin" is not an ELF for 64-bit Arm: program header 0 is beyond'),
+    ("", elf(entry=0), '8: "image.bin" is not an ELF for 64-bit Arm: it has nothing to load; link'),
+    (
+        "",
+        elf((0x4000_0000, 0x4000_0000, b"text", 3), entry=0x4000_0000),
+        '8: "image.bin" is not an ELF for 64-bit Arm: program header 0 has more in the file than',
+    ),
+    (
+        "",
+        elf((0x4000_0000, 0x4000_0000, b"text", 1 << 44), entry=0x4000_0000),
+        '8: its image (0x40000000 to 0x10003fffffff) is not in the memory of VM "guest"; that is',
+    ),
+    (
+        "",
+        elf((0x4000_0000, (1 << 64) - 4, b"text", 1 << 60), entry=0x4000_0000),
+        "8: its image (0xfffffffffffffffc to ",
+    ),
     ("", elf((0, 0, b"text", 4), entry=0, machine=62), '8: "image.bin" is not an ELF for'),
     ('load = "0x4000_0000"', ARM_ELF, '11: the image of VM "guest" is an ELF, which has its own'),
     (

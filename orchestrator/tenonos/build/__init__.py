@@ -160,7 +160,8 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     text_offset, size, _, _ = _HEADER.unpack_from(content)
     parts = {"kernel": content, "initramfs": boot.initramfs(system, vm)}
     sizes = {name: len(part) for name, part in parts.items()} | {"tree": TREE_SIZE}
-    return parts, Content(sizes, text_offset, size)
+    # A header may state less than the file has, or nothing.
+    return parts, Content(sizes, text_offset, max(size, len(content)))
 
 
 def _tree(system: System, vm: Vm, layout: Layout) -> bytes:

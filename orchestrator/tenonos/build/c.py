@@ -35,6 +35,9 @@ FLAGS = (
     *("-O2", "-g", "-Wall", "-ffunction-sections", "-fdata-sections"),
     # A static image at a fixed address.
     *("-fno-pic", "-fno-pie", "-ftls-model=local-exec"),
+    # A frame larger than the guard page of a stack touches each page of it, so that an overflow
+    # faults in the guard page and never jumps it (pool/tenon/map has guards of 4 KiB).
+    *("-fstack-clash-protection", "--param=stack-clash-protection-guard-size=12"),
     # These would call functions that are not implemented.
     *("-mno-outline-atomics", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"),
     *("-U__linux__", "-U__linux", "-Ulinux", "-U__gnu_linux__", "-D__tenon__"),

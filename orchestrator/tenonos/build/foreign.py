@@ -1,17 +1,16 @@
 """Prebuilt guest images: an ELF, an arm64 Image, or a raw binary."""
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.segments import Segment
-
+from tenonos.build import program_headers
 from tenonos.build.elf import HEADER_MAGIC
+from tenonos.build.program_headers import Segment
 from tenonos.errors import InputError
 from tenonos.setup import debian
+from tenonos.system.foreign import within
 from tenonos.system.limits import CHUNK, PAGE
 from tenonos.system.memory_map import TREE_SIZE, Content
 from tenonos.system.model import Foreign, System, Vm
@@ -95,46 +94,42 @@ def _loadable(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadab
 
 
 def _elf(system: System, vm: Vm, foreign: Foreign, image: bytes) -> _Loadable:
+    memory = [range(foreign.seen_at, foreign.seen_at + vm.memory)]
+    memory += [range(region.at, region.at + region.size) for region in foreign.regions]
     try:
-        elf = ELFFile(BytesIO(image))
-        segments = [s for s in elf.iter_segments("PT_LOAD") if s["p_memsz"]]
-        known = elf["e_machine"] == "EM_AARCH64" and elf.elfclass == 64 and elf.little_endian
-        memory = [range(foreign.seen_at, foreign.seen_at + vm.memory)]
-        memory += [range(region.at, region.at + region.size) for region in foreign.regions]
-        if known and segments:
-            pieces = _pieces(segments, memory)
-            return _Loadable(pieces, _physical(segments, elf["e_entry"]))
-    except ELFError:
-        pass
-    raise InputError(
-        f'"{foreign.image}" is not an ELF for 64-bit Arm',
-        where=system.at(vm, "image"),
-        mend="link it for AArch64, little endian, with something to load",
-    )
+        header = program_headers.header(image)
+        segments = program_headers.loads(image, header)
+    except ValueError as error:
+        raise InputError(
+            f'"{foreign.image}" is not an ELF for 64-bit Arm: {error}',
+            where=system.at(vm, "image"),
+            mend="link it for AArch64, little endian, with something to load",
+        ) from None
+    for segment in segments:
+        # Before anything of that size is allocated.
+        span = range(segment.physical, segment.physical + segment.size)
+        within(system, vm, "image", "its image", span, memory)
+    return _Loadable(_pieces(image, segments, memory), _physical(segments, header.entry))
 
 
-def _pieces(segments: list[Segment], memory: list[range]) -> dict[int, bytes]:
+def _pieces(image: bytes, segments: Sequence[Segment], memory: Sequence[range]) -> dict[int, bytes]:
     """The content to load, as one piece for each range of memory, zeroed parts included."""
     pieces: dict[int, bytes] = {}
-    for home in [*memory, None]:
-        mine = [s for s in segments if _home(s, memory) == home]
+    for home in memory:
+        mine = [s for s in segments if s.physical in home]
         if mine:
-            base = min(s["p_paddr"] for s in mine) // CHUNK * CHUNK
-            piece = bytearray(max(s["p_paddr"] + s["p_memsz"] for s in mine) - base)
+            base = min(s.physical for s in mine) // CHUNK * CHUNK
+            piece = bytearray(max(s.physical + s.size for s in mine) - base)
             for segment in mine:
-                at = segment["p_paddr"] - base
-                piece[at : at + segment["p_filesz"]] = segment.data()
+                at, content = segment.physical - base, segment.content(image)
+                piece[at : at + len(content)] = content
             pieces[base] = bytes(piece)
     return pieces
 
 
-def _home(segment: Segment, memory: list[range]) -> range | None:
-    return next((home for home in memory if segment["p_paddr"] in home), None)
-
-
-def _physical(segments: list[Segment], entry: int) -> int:
+def _physical(segments: Sequence[Segment], entry: int) -> int:
     """The physical address of a virtual address of the image, for entry with the MMU off."""
     for segment in segments:
-        if 0 <= entry - segment["p_vaddr"] < segment["p_memsz"]:
-            return int(entry - segment["p_vaddr"] + segment["p_paddr"])
+        if 0 <= entry - segment.virtual < segment.size:
+            return entry - segment.virtual + segment.physical
     return entry

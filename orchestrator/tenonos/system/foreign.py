@@ -4,7 +4,7 @@ Such an image was not written for TenonOS: it may expect memory at fixed address
 a given address (device tree, initramfs) are placed where the image leaves room.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tenonos.errors import InputError
 from tenonos.system.limits import BLOCK, CHUNK, MAPPINGS, PAYLOADS
@@ -119,7 +119,7 @@ def _places(system: System, vm: Vm, foreign: Foreign, content: Content) -> dict[
     for part, base in content.at.items():
         size = max(content.sizes[part], content.image_size)
         key = "image" if foreign.load is None else "load"
-        _within(system, vm, key, _IMAGE, range(base, base + size), memory)
+        within(system, vm, key, _IMAGE, range(base, base + size), memory)
         room.take(base, size, _IMAGE)
     image = {part: range(at, at + content.sizes[part]) for part, at in content.at.items()}
     if not any(content.entry in piece for piece in image.values()):
@@ -131,7 +131,7 @@ def _places(system: System, vm: Vm, foreign: Foreign, content: Content) -> dict[
     if foreign.device_tree_at is not None:
         base, size = foreign.device_tree_at, content.sizes["tree"]
         tree = range(base, base + size)
-        _within(system, vm, "device_tree_at", "its device tree", tree, memory)
+        within(system, vm, "device_tree_at", "its device tree", tree, memory)
         if owner := room.claim(base, size):
             raise InputError(
                 f'the device tree of VM "{vm.name}" at {base:#x} overlaps {owner}',
@@ -158,7 +158,10 @@ def _find(system: System, vm: Vm, room: Room, size: int, part: str) -> int:
     return base
 
 
-def _within(system: System, vm: Vm, key: str, what: str, span: range, memory: list[range]) -> None:
+def within(
+    system: System, vm: Vm, key: str, what: str, span: range, memory: Sequence[range]
+) -> None:
+    """Refuse an address range that is not in one of the ranges of a VM's memory."""
     if not any(span.start in piece and span.stop <= piece.stop for piece in memory):
         raise InputError(
             f"{what} ({span.start:#x} to {span.stop - 1:#x}) is not in the memory of VM"
