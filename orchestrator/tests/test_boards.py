@@ -55,7 +55,7 @@ def test_what_a_board_reserves_is_nobody_elses(name):
     taken = [i for device in read.devices.values() for i in device.interrupts]
     taken = [i for i in taken if i != read.serial.interrupt]
     assert len({*kept, *taken}) == len(kept) + len(taken)
-    assert all(32 <= intid < 256 for intid in kept), "mortise/partition knows eight rows of SPIs"
+    assert all(32 <= intid < 256 for intid in kept), "mortise/state knows eight rows of SPIs"
     frames = sorted(read.frames().values())
     assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(frames))
     for base, size in frames:

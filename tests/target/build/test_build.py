@@ -216,8 +216,8 @@ def test_the_cards_add_up_to_what_is_built(tenon, system):
         assert known.image(kind, libraries).loaded == pytest.approx(built, rel=0.1), image["name"]
 
 
-OF_MODE_2 = ("machine/backlog", "irq/acknowledge", "run/slot")
-"""Modules of `mortise/partition` for shared cores and VMs created at run time only."""
+OF_MODE_2 = ("state/src/backlog", "run/src/irq/acknowledge", "partition/src/slot_lifecycle")
+"""Modules of Mortise for shared cores and VMs created at run time only."""
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,7 @@ OF_MODE_2 = ("machine/backlog", "irq/acknowledge", "run/slot")
 )
 def test_a_static_mortise_links_nothing_of_mode_2(build, system, linked):
     elf = Path(json.loads(build(system).stdout)["elves"]["mortise"])
-    folder = Path("pool", "mortise", "partition", "src")
-    modules = {name: folder / f"{name}.rs" for name in OF_MODE_2}
+    modules = {name: Path("pool", "mortise", f"{name}.rs") for name in OF_MODE_2}
     assert attribute(elf.read_bytes(), modules).keys() & OF_MODE_2 == linked
 
 
@@ -371,7 +370,7 @@ def clone(tmp_path):
 
 
 def test_a_duplicate_hypercall_stops_the_build(clone):
-    done = clone("pool/mortise/partition/src/trap/hypercalls.rs", "0xc600_0000", "0x8400_0003")
+    done = clone("pool/mortise/run/src/trap/hypercalls.rs", "0xc600_0000", "0x8400_0003")
     assert done.returncode == 1
     assert (
         "tenon: mortise: hypercall: mortise/partition and mortise/psci "

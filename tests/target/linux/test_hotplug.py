@@ -5,7 +5,7 @@ import test_hyplet
 from conftest import SUPPORT, assert_well, cases
 from descriptions import described, linux, section, table
 
-pytestmark = pytest.mark.long(40, "pool/mortise/psci", "pool/mortise/partition", "linux/module")
+pytestmark = pytest.mark.long(40, "pool/mortise/psci", "pool/mortise/run", "linux/module")
 
 ROUNDS = 6
 """How often each CPU goes off and on; a thousand times in the long form."""

@@ -9,7 +9,7 @@ from tenonos.analysis.coverage import Coverage
 from tenonos.run import RunOptions, Session, Target, plugin, script
 from tools.bench import coverage as suite
 
-PARTITION = "pool/mortise/partition/src"
+KERNEL = ("pool/mortise/partition", "pool/mortise/run", "pool/mortise/machine")
 
 
 class Ran:
@@ -45,7 +45,7 @@ class Ran:
         assert known, f"no line of {file} with {text!r} has code"
         return known
 
-    def function(self, name, folder=PARTITION):
+    def function(self, name, folder=KERNEL):
         """Whether all lines with code of this function were executed."""
         known = [
             covered
