@@ -219,6 +219,7 @@ impl Vm {
     }
 
     /// Sets that value.
+    #[inline]
     pub fn set_timer_template(&self, vcpu: usize, value: u64) {
         if let Some(template) = self.timer_templates.get(vcpu) {
             template.store(value, Ordering::Release);
