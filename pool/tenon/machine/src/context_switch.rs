@@ -12,6 +12,40 @@
 use crate::options;
 use core::arch::naked_asm;
 
+/// Saves (`stp`) or restores (`ldp`) x21 to x30 in a context at the stack pointer.
+macro_rules! integers {
+    ($move:literal) => {
+        concat!(
+            $move,
+            " x21, x22, [sp, #16]\n",
+            $move,
+            " x23, x24, [sp, #32]\n",
+            $move,
+            " x25, x26, [sp, #48]\n",
+            $move,
+            " x27, x28, [sp, #64]\n",
+            $move,
+            " x29, x30, [sp, #80]",
+        )
+    };
+}
+
+/// Saves or restores d8 to d15 in a context at the stack pointer.
+macro_rules! floats {
+    ($move:literal) => {
+        concat!(
+            $move,
+            " d8, d9, [sp, #96]\n",
+            $move,
+            " d10, d11, [sp, #112]\n",
+            $move,
+            " d12, d13, [sp, #128]\n",
+            $move,
+            " d14, d15, [sp, #144]",
+        )
+    };
+}
+
 /// Saves the caller's context, stores its address in `previous` and restores the context `next`.
 /// Returns when another switch restores the caller's context.
 ///
@@ -39,19 +73,11 @@ pub unsafe fn switch(previous: *mut usize, next: usize) {
 unsafe extern "C" fn switch_integers(previous: *mut usize, next: usize) {
     naked_asm!(
         "stp x19, x20, [sp, #-96]!",
-        "stp x21, x22, [sp, #16]",
-        "stp x23, x24, [sp, #32]",
-        "stp x25, x26, [sp, #48]",
-        "stp x27, x28, [sp, #64]",
-        "stp x29, x30, [sp, #80]",
+        integers!("stp"),
         "mov x9, sp",
         "str x9, [x0]",
         "mov sp, x1",
-        "ldp x21, x22, [sp, #16]",
-        "ldp x23, x24, [sp, #32]",
-        "ldp x25, x26, [sp, #48]",
-        "ldp x27, x28, [sp, #64]",
-        "ldp x29, x30, [sp, #80]",
+        integers!("ldp"),
         "ldp x19, x20, [sp], #96",
         "ret",
     )
@@ -65,29 +91,15 @@ unsafe extern "C" fn switch_with_fp(previous: *mut usize, next: usize) {
         "mrs x9, fpcr",
         "mrs x10, fpsr",
         "stp x19, x20, [sp, #-176]!",
-        "stp x21, x22, [sp, #16]",
-        "stp x23, x24, [sp, #32]",
-        "stp x25, x26, [sp, #48]",
-        "stp x27, x28, [sp, #64]",
-        "stp x29, x30, [sp, #80]",
-        "stp d8, d9, [sp, #96]",
-        "stp d10, d11, [sp, #112]",
-        "stp d12, d13, [sp, #128]",
-        "stp d14, d15, [sp, #144]",
+        integers!("stp"),
+        floats!("stp"),
         "stp x9, x10, [sp, #160]",
         "mov x9, sp",
         "str x9, [x0]",
         "mov sp, x1",
         "ldp x9, x10, [sp, #160]",
-        "ldp d8, d9, [sp, #96]",
-        "ldp d10, d11, [sp, #112]",
-        "ldp d12, d13, [sp, #128]",
-        "ldp d14, d15, [sp, #144]",
-        "ldp x21, x22, [sp, #16]",
-        "ldp x23, x24, [sp, #32]",
-        "ldp x25, x26, [sp, #48]",
-        "ldp x27, x28, [sp, #64]",
-        "ldp x29, x30, [sp, #80]",
+        floats!("ldp"),
+        integers!("ldp"),
         "ldp x19, x20, [sp], #176",
         "msr fpcr, x9",
         "msr fpsr, x10",
@@ -103,19 +115,12 @@ unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
         ".arch_extension fp",
         "ldr x9, [x0]",
         "stp x19, x20, [sp, #-176]!",
-        "stp x21, x22, [sp, #16]",
-        "stp x23, x24, [sp, #32]",
-        "stp x25, x26, [sp, #48]",
-        "stp x27, x28, [sp, #64]",
-        "stp x29, x30, [sp, #80]",
+        integers!("stp"),
         "and x9, x9, #{fp_disabled}",
         "cbnz x9, 1f",
         "mrs x10, fpcr",
         "mrs x11, fpsr",
-        "stp d8, d9, [sp, #96]",
-        "stp d10, d11, [sp, #112]",
-        "stp d12, d13, [sp, #128]",
-        "stp d14, d15, [sp, #144]",
+        floats!("stp"),
         "stp x10, x11, [sp, #160]",
         "1: mov x10, sp",
         "orr x10, x10, x9",
@@ -133,17 +138,11 @@ unsafe extern "C" fn switch_selective(previous: *mut usize, next: usize) {
         "isb",
         "2: cbnz x10, 3f",
         "ldp x10, x11, [sp, #160]",
-        "ldp d8, d9, [sp, #96]",
-        "ldp d10, d11, [sp, #112]",
-        "ldp d12, d13, [sp, #128]",
-        "ldp d14, d15, [sp, #144]",
+        floats!("ldp"),
         "msr fpcr, x10",
         "msr fpsr, x11",
-        "3: ldp x21, x22, [sp, #16]",
-        "ldp x23, x24, [sp, #32]",
-        "ldp x25, x26, [sp, #48]",
-        "ldp x27, x28, [sp, #64]",
-        "ldp x29, x30, [sp, #80]",
+        "3:",
+        integers!("ldp"),
         "ldp x19, x20, [sp], #176",
         "ret",
         fp_disabled = const crate::context::FP_DISABLED,
