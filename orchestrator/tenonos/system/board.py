@@ -110,6 +110,8 @@ class Qemu(_Part):
     machine: str
     cpu: str
     arguments: tuple[str, ...]
+    since: str | None = None
+    """The first version of QEMU that has the board, if the oldest supported one has not."""
 
 
 class Iommu(_Part):
@@ -180,6 +182,7 @@ class _File(_Part):
     timer: Timer
     serial: Serial
     transports: int | None = None
+    spin_table: int = Field(default=0, ge=0)
     qemu: Qemu | None = None
     devices: dict[str, Device] = {}
 
@@ -202,6 +205,9 @@ class Board:
     serial: Serial
     transports: int | None
     """Guest address of the transports of virtual disks, unused by the board."""
+    spin_table: int
+    """Address of the firmware's words in which each core finds its entry, by number; zero where
+    PSCI starts cores."""
     qemu: Qemu | None
     """None for a hardware board that was never run."""
     devices: dict[str, Device]
@@ -285,6 +291,7 @@ class Board:
             "DOORBELL_SGI": self.gic.doorbell_sgi,
             "MAINTENANCE_IRQ": self.gic.maintenance,
             "SHARED_BASE": self.image.shared,
+            "SPIN_TABLE": self.spin_table,
         }
 
 
@@ -294,8 +301,9 @@ def names() -> list[str]:
 
 
 def played() -> list[str]:
-    """The boards with an emulator."""
-    return [name for name in names() if _read(name).qemu is not None]
+    """The boards that each supported version of the emulator has, which objectives may name."""
+    emulators = {name: _read(name).qemu for name in names()}
+    return [name for name, qemu in emulators.items() if qemu is not None and qemu.since is None]
 
 
 REACH = 1 << 32

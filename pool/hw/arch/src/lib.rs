@@ -11,6 +11,7 @@
 //!   masks
 //! - [`mmio`]: a frame of device registers; [`dma`]: that of a device that accesses memory
 //! - [`firmware`]: PSCI calls to the firmware
+//! - [`spin_table`]: start of cores by a table in memory
 //! - [`registers`]: system registers that are not banked, by name
 //! - [`words`]: copies from and to concurrently written memory
 //! - [`layout`]: addresses of the sections of the running image
@@ -37,6 +38,7 @@ pub mod mark;
 pub mod mmio;
 pub mod mmu;
 pub mod registers;
+pub mod spin_table;
 pub mod words;
 
 pub use level::{El1, El2, ExceptionLevel};

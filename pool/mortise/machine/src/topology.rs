@@ -145,7 +145,7 @@ impl Machine {
     pub fn count_end(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             core_log::info!("every virtual machine has ended");
-            hw_arch::firmware::system_off::<hw_arch::firmware::Smc>();
+            mortise_state::fatal::power_off();
         }
     }
 

@@ -13,14 +13,14 @@ use core::sync::atomic::Ordering;
 use core_log::info;
 use core_manifest::{Console, Error, InterruptMode, System};
 use core_memory::PhysicalRange;
-use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout};
+use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout, spin_table};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
 use mortise_machine::{Core, Machine, registry, vm::reaches};
 use mortise_output::output;
 use mortise_run::{CHUNK, enable_receive_for_guest, run};
 use mortise_state::{
-    fatal::boot_failed,
+    fatal::{boot_failed, power_off},
     options,
     stacks::{loaded_end, manifest},
 };
@@ -221,6 +221,11 @@ fn start(core: &'static Core) {
         argument: core.cpu,
     });
     let affinity = core.machine.board.affinity(core.cpu);
+    if let Some(table) = options::spin_table() {
+        // SAFETY: the board has the table there, and the early table maps it; the context is in a
+        // static.
+        return unsafe { spin_table::start(table, affinity, context) };
+    }
     let context = core::ptr::from_ref(context) as u64;
     // SAFETY: `secondary_start` expects exactly this context, which is in a static.
     let started =
@@ -273,7 +278,7 @@ pub fn panicked(info: &core::panic::PanicInfo<'_>) -> ! {
         Core::current().machine,
         format_args!("Mortise panicked: {info}"),
     );
-    firmware::system_off::<firmware::Smc>()
+    power_off()
 }
 
 /// Checks that the image works with an interrupt controller other than the GICv3.

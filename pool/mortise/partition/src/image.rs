@@ -101,6 +101,7 @@ macro_rules! image {
             other_irqchip: !$($tables)::+::IRQCHIPS.is_empty(),
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
             log_rings: mortise_config::MORTISE_LOG_RINGS,
+            spin_table: mortise_board::SPIN_TABLE,
         };
 
         // One ring per core, found by its symbol from outside; none without a trace.

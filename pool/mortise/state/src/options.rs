@@ -17,6 +17,8 @@ pub struct Options {
     pub virtual_devices: bool,
     /// VMs can write to a log ring.
     pub log_rings: bool,
+    /// Address of the firmware's table by which cores are started; zero where PSCI does.
+    pub spin_table: usize,
 }
 
 #[cfg(target_os = "none")]
@@ -34,6 +36,7 @@ static MORTISE_OPTIONS: Options = Options {
     other_irqchip: false,
     virtual_devices: true,
     log_rings: true,
+    spin_table: 0,
 };
 
 /// Whether cores can be shared by several vCPUs.
@@ -64,6 +67,15 @@ pub fn virtual_devices() -> bool {
 #[inline(always)]
 pub fn log_rings() -> bool {
     MORTISE_OPTIONS.log_rings
+}
+
+/// Address of the firmware's table by which cores are started, where there is no PSCI.
+#[inline(always)]
+pub fn spin_table() -> Option<usize> {
+    match MORTISE_OPTIONS.spin_table {
+        0 => None,
+        table => Some(table),
+    }
 }
 
 /// Whether the console's line has several writers: guests with a log ring or a virtual PL011, and core
