@@ -12,10 +12,11 @@ from tenonos.paths import ROOT
 from tenonos.system import board
 
 METAL = ["raspberry-pi-4", "rk3568", "zcu102"]
+OF_NEWER_QEMU = ["qemu-raspi4b"]
 
 
 def test_these_are_metal_and_marked_so_wherever_a_reader_looks():
-    assert sorted(set(board.names()) - set(board.played())) == METAL
+    assert sorted(set(board.names()) - set(board.played())) == sorted([*METAL, *OF_NEWER_QEMU])
     support = (ROOT / "SUPPORT.md").read_text()
     for name in METAL:
         (line,) = (line for line in support.splitlines() if line.startswith(f"| `{name}`"))
@@ -41,6 +42,21 @@ def test_the_zcu102_is_what_the_emulator_has_but_for_its_clocks():
             name: device.model_copy(update={"line": None})
             for name, device in played.devices.items()
         },
+        qemu=None,
+        folder=metal.folder,
+    )
+    assert metal == same
+
+
+def test_the_raspberry_pi_is_what_the_emulator_has_but_for_clocks_and_memory():
+    metal, played = board.load("raspberry-pi-4"), board.load("qemu-raspi4b")
+    same = replace(
+        played,
+        name=metal.name,
+        title=metal.title,
+        instructions_per_second=metal.instructions_per_second,
+        ram=metal.ram,
+        timer=metal.timer,
         qemu=None,
         folder=metal.folder,
     )

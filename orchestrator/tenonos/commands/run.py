@@ -45,11 +45,12 @@ def command(
     """Boot a system in QEMU, with its consoles and measurements."""
     from tenonos import build, outputs, ui
     from tenonos import system as systems
-    from tenonos.run import RunOptions, frontend, gdb
+    from tenonos.run import RunOptions, frontend, gdb, qemu
     from tenonos.trace import collect, write
 
     chosen = systems.load(system)
-    _ = chosen.board.emulator  # refuse a board without one before the build
+    # Refuse a board that cannot be emulated here before the build.
+    qemu.require(chosen.board.emulator.since, chosen.board.name)
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(

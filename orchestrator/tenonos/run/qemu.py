@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tenonos.errors import WorkError
 from tenonos.run.target import Machine, Target
+from tenonos.setup.packages import numbers
 
 BINARY = "qemu-system-aarch64"
 
@@ -89,6 +90,16 @@ def _stated(path: str) -> str:
     done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     found = re.search(r"version (\d+(?:\.\d+)*)", done.stdout)
     return found[1] if found else ""
+
+
+def require(since: str | None, board: str) -> None:
+    """`WorkError` if the QEMU on the path is older than the first one that has the board."""
+    stated = version()
+    if since is not None and stated and numbers(stated) < numbers(since):
+        raise WorkError(
+            f"QEMU {stated} has no {board}",
+            mend=f"QEMU {since} or newer has it, as of Debian 13 or the backports of Debian 12",
+        )
 
 
 def emulator(binary: str = BINARY) -> str | None:

@@ -56,3 +56,11 @@ def test_without_qemu_the_doctor_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WorkError, match="not installed"):
         qemu.version()
+
+
+def test_a_board_that_this_qemu_lacks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", emulator(tmp_path / "old", "7.2.22"))
+    qemu.require(None, "qemu-virt")
+    qemu.require("7.2", "qemu-virt")
+    with pytest.raises(WorkError, match=r"QEMU 7\.2\.22 has no qemu-raspi4b.*9\.0 or newer"):
+        qemu.require("9.0", "qemu-raspi4b")
