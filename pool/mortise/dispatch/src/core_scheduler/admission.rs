@@ -37,7 +37,7 @@ impl CoreScheduler {
                 // SAFETY: the guest stored its registers in the frame on this core, and is not
                 // entered before the sequence ends.
                 let x = unsafe { &context.frame.get().x };
-                match core.stop_vcpu(vm, vcpu, x, part) {
+                match core.stop_vcpu((vm, vcpu), x, part) {
                     Some(next) => part = next,
                     None => break Phase::Off,
                 }
@@ -46,7 +46,7 @@ impl CoreScheduler {
                 if is_pending() {
                     break Phase::Starting(start, part);
                 }
-                if let Some(next) = core.prepare_start(vm, vcpu, start, part) {
+                if let Some(next) = core.prepare_start((vm, vcpu), start, part) {
                     part = next;
                     continue;
                 }

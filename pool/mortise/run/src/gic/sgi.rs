@@ -3,16 +3,10 @@
 use super::vm_interrupts::VmInterrupts;
 use hw_arch::{barrier::isb, registers::icc_sgi1r_el1};
 use mortise_gicd::SgiRequest;
-use mortise_machine::{Core, Vm, registry};
+use mortise_machine::{Core, Vcpu, Vm, registry};
 
 /// Sends an SGI from vCPU to vCPU.
-pub fn send_sgi(
-    core: &'static Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    request: SgiRequest,
-    group1: bool,
-) {
+pub fn send_sgi(core: &'static Core, (vm, vcpu): Vcpu, request: SgiRequest, group1: bool) {
     if let Some(gic) = vm.interrupts.shared() {
         let mut physical = VmInterrupts {
             machine: core.machine,

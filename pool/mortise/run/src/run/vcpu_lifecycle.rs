@@ -12,7 +12,7 @@ use crate::{
 };
 use hw_arch::cpu;
 use mortise_hypercall::Start;
-use mortise_machine::{Core, Vm, registry};
+use mortise_machine::{Core, Vcpu, Vm, registry};
 use mortise_output::fault_report::report_fault;
 use mortise_psci::{LEADER, NextAction, VcpuSet};
 use mortise_state::resumable::{Step, run_to_completion};
@@ -36,23 +36,11 @@ pub trait VcpuLifecycle {
 
     /// Prepares this core's EL1 and its interrupts for a start; returns the next step, if any.
     #[must_use]
-    fn prepare_start(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        start: Start,
-        step: Step,
-    ) -> Option<Step>;
+    fn prepare_start(&'static self, vcpu: Vcpu, start: Start, step: Step) -> Option<Step>;
 
     /// Stops the current vCPU, with the general registers `x`; returns the next step, if any.
     #[must_use]
-    fn stop_vcpu(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        x: &[u64; 31],
-        step: Step,
-    ) -> Option<Step>;
+    fn stop_vcpu(&'static self, vcpu: Vcpu, x: &[u64; 31], step: Step) -> Option<Step>;
 
     /// Waits on a lent core until an interrupt is pending, and takes it. If the VM is held, the
     /// vCPU is recorded as off its core.
@@ -83,13 +71,7 @@ impl VcpuLifecycle for Core {
         }
     }
 
-    fn prepare_start(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        start: Start,
-        step: Step,
-    ) -> Option<Step> {
+    fn prepare_start(&'static self, (vm, vcpu): Vcpu, start: Start, step: Step) -> Option<Step> {
         let more = match step.stage {
             0 => return Some(step.resume_at(reset_interrupts(self, vm, vcpu, step.number))),
             // SAFETY: the vCPU starts, so that EL1 holds no state of a guest that is still needed.
@@ -135,13 +117,7 @@ impl VcpuLifecycle for Core {
         Some(step.next(more))
     }
 
-    fn stop_vcpu(
-        &'static self,
-        vm: &'static Vm,
-        vcpu: usize,
-        x: &[u64; 31],
-        step: Step,
-    ) -> Option<Step> {
+    fn stop_vcpu(&'static self, (vm, vcpu): Vcpu, x: &[u64; 31], step: Step) -> Option<Step> {
         let more = match step.stage {
             0 => report_fault(self, vm, vcpu, x),
             // SAFETY: the vCPU has stopped, so that EL1 holds no state of a guest that is still
@@ -169,7 +145,7 @@ impl VcpuLifecycle for Core {
     }
 
     fn return_core(&'static self, vm: &'static Vm, vcpu: usize, x: &[u64; 31]) {
-        run_to_completion(|step| self.stop_vcpu(vm, vcpu, x, step));
+        run_to_completion(|step| self.stop_vcpu((vm, vcpu), x, step));
     }
 }
 

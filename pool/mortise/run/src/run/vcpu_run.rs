@@ -63,7 +63,7 @@ pub fn run(core: &'static Core) -> ! {
     // No guest is delayed: one call does all steps.
     let _whole = reset_interrupts(core, vm, vcpu, 0);
     let start = wait_for_start(core, vm, vcpu);
-    run_to_completion(|step| core.prepare_start(vm, vcpu, start, step));
+    run_to_completion(|step| core.prepare_start((vm, vcpu), start, step));
     // SAFETY: the core's frame is used here and by its exits only, the stack belongs to this core,
     // `prepare_start` has reset EL1, and this function never returns.
     unsafe {
@@ -203,9 +203,9 @@ pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, fr
 /// Waits until this vCPU is started again, then lets the guest continue there.
 pub(crate) fn restart_vcpu(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     core.check_stop(vm, vcpu);
-    run_to_completion(|step| core.stop_vcpu(vm, vcpu, &frame.x, step));
+    run_to_completion(|step| core.stop_vcpu((vm, vcpu), &frame.x, step));
     let start = wait_for_start(core, vm, vcpu);
-    run_to_completion(|step| core.prepare_start(vm, vcpu, start, step));
+    run_to_completion(|step| core.prepare_start((vm, vcpu), start, step));
     // SAFETY: the stack belongs to this core, and an exit leaves nothing on it.
     unsafe { frame.start(start.argument, core.stack_top()) };
 }

@@ -10,7 +10,7 @@ use core_manifest::FaultPolicy;
 use core_statistics::{ExitKind, Reason};
 use hw_arch::{El2, ExceptionLevel, registers::hpfar_el2};
 use mortise_gicd::SgiRequest;
-use mortise_machine::{Core, Vm};
+use mortise_machine::{Core, Vcpu, Vm};
 use mortise_state::fault::Fault;
 use mortise_vcpu::{
     Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_external_abort,
@@ -66,7 +66,7 @@ fn exit_hypercall(core: &'static Core, frame: &mut Frame) -> &'static FrameCell 
 #[inline(never)]
 fn exit_slow(core: &'static Core, frame: &mut Frame, cause: Cause) -> ! {
     handle_and_enter(core, frame, cause, |vm, vcpu, frame| {
-        handle(core, vm, vcpu, frame, cause);
+        handle(core, (vm, vcpu), frame, cause);
     })
 }
 
@@ -91,13 +91,7 @@ fn handle_and_enter(
 }
 
 /// Handles an exit by its cause.
-pub(crate) fn handle(
-    core: &'static Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    frame: &mut Frame,
-    cause: Cause,
-) {
+pub(crate) fn handle(core: &'static Core, (vm, vcpu): Vcpu, frame: &mut Frame, cause: Cause) {
     match cause {
         // The run is ending and the memory is withdrawn: further exits of its vCPUs are not faults.
         Cause::Synchronous | Cause::Hypercall if vm.is_ending() => {}
@@ -226,7 +220,7 @@ fn system_register(
     match access.response() {
         TrapResponse::Sgi { group1 } => {
             let request = SgiRequest::new(frame.register(access.register));
-            send_sgi(core, vm, vcpu, request, group1);
+            send_sgi(core, (vm, vcpu), request, group1);
         }
         TrapResponse::Constant(value) => {
             if !access.write {
@@ -254,8 +248,8 @@ pub trait HandleExit {
 impl HandleExit for Core {
     #[inline(never)]
     fn handle_exit(&'static self, frame: &mut Frame, cause: Cause) {
-        if let Some((vm, vcpu)) = self.current_vcpu() {
-            handle(self, vm, vcpu, frame, cause);
+        if let Some(current) = self.current_vcpu() {
+            handle(self, current, frame, cause);
         }
     }
 }
