@@ -86,7 +86,7 @@ def test_the_page_says_which_words_made_a_channel_and_a_vm(found):
     said = words(page(replace(found, composed=replace(found.composed, made=lines))))
     assert "channel setpoints: linux writes, governor reads" in said
     assert "from “takes setpoints”" in said
-    assert "governor is made by linux" in said
+    assert "governor is created by linux" in said
 
 
 def test_the_page_says_what_was_found(found):

@@ -1,4 +1,4 @@
-"""Feasibility of a plan: one reason why demands cannot hold together, or none.
+"""Feasibility of a plan: one reason why demands cannot be met together, or none.
 
 The checks go from the cheap to the expensive: contradictions between items, allocation of cores and
 memory, schedulability, and at last the constraints of each image.
@@ -78,7 +78,7 @@ class Feasibility:
         return reason, list(minimal(stated, lambda items: not objection(items)))
 
     def objection(self, guests: Sequence[Guest], items: Sequence[Item]) -> str | None:
-        """The reason why demands cannot hold together, in one clause; None if they can."""
+        """The reason why demands cannot be met together, in one clause; None if they can."""
         try:
             check_company(guests, items, self.board)
             check_interrupts(guests, items)

@@ -101,7 +101,7 @@ class Ignored(Model):
 
 
 class Clash(Model):
-    """One of a minimal set of demands that cannot hold together."""
+    """One of a minimal set of demands that cannot be met together."""
 
     kind: Kind
     value: int | str

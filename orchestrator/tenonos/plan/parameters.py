@@ -31,24 +31,24 @@ COUNTED = {
 RULES = {
     **defaults.RULES,
     "cores-of-the-vm": "as many cores as its VM has",
-    "demanded": "the demands leave no other",
-    "default-of-the-library": "its library's default",
-    "period-of-the-plan": "the period of the plan, which no hypervisor tells it",
-    "tick-of-the-plan": "the tick that was asked for",
-    "periods-are-whole-ticks": "the slowest tick from 1 kHz on of which each period is a multiple",
-    "deepest-of-the-program": "the deepest way through the program by its card, a quarter more, and"
-    " what interrupts add, in whole pages; its library's default if that is more",
-    "no-more-than-the-deepest": "as for the deepest way, even if that is less than usual: of the"
-    " memory less than a block may be used",
-    "half-of-the-memory-is-heap": "half of the memory it was given; the rest is image and stacks",
-    "messages-while-nobody-reads": "what is written while the reader is not there: Linux for 10 ms,"
-    " a task for two of its periods; 16 at least",
-    "colours-by-need": "the colours shared evenly, as far as the memory of each can be reached",
-    "vms-there-can-be": "as many VMs as the system has at a time",
-    "cores-up-to-the-last-in-use": "up to the last core that a VM has",
-    "maps-of-cores-and-vms": "frames for the map of each core, and of what each VM has",
-    "nobody-has-virtual-devices": "every VM takes its interrupts directly",
-    "rings-if-a-vm-has-one": "there are if a VM writes to a ring in its memory",
+    "demanded": "required by the demands",
+    "default-of-the-library": "the default of the library",
+    "period-of-the-plan": "the period of the plan; without a hypervisor the image states it itself",
+    "tick-of-the-plan": "the tick that the objective states",
+    "periods-are-whole-ticks": "the longest tick up to 1 ms of which each period is a multiple",
+    "deepest-of-the-program": "the deepest call path of the program by its card, a quarter more,"
+    " and the frames of interrupts, in whole pages; at least the default of the library",
+    "no-more-than-the-deepest": "as for the deepest call path, even below the default: less than a"
+    " block of the memory may be used",
+    "half-of-the-memory-is-heap": "half of the VM's memory; the rest is for image and stacks",
+    "messages-while-nobody-reads": "the messages written while the reader does not run: 10 ms"
+    " for Linux, two periods for a task; at least 16",
+    "colours-by-need": "equal numbers of colours, as far as the memory of each VM allows",
+    "vms-there-can-be": "the number of VMs that the system has at a time",
+    "cores-up-to-the-last-in-use": "cores up to the last one that a VM uses",
+    "maps-of-cores-and-vms": "frames for the map of each core and for the memory of each VM",
+    "nobody-has-virtual-devices": "each VM has direct interrupts",
+    "rings-if-a-vm-has-one": "present if a VM logs to a ring in its memory",
 }
 
 _IDENTITY = ("IMAGE", "BOARD")

@@ -19,7 +19,7 @@ from tenonos.system.units import duration_text, size_text
 SHOWN = 8
 LONGEST = 120
 """The most characters of the user's words in a line."""
-EXAMPLE = "say what shall run, for example “a 1 kHz control loop beside Linux”"
+EXAMPLE = "state what is to run, for example “a 1 kHz control loop beside Linux”"
 DEMAND = ("demand", "value", "of", "from")
 """The heads of a table of `demand` lines."""
 
@@ -27,18 +27,18 @@ DEMAND = ("demand", "value", "of", "from")
 def refusal(answer: Composition) -> InputError:
     """The reason why an objective is refused, in one line."""
     if not answer.objective.strip():
-        return InputError("it is empty", "objective", EXAMPLE)
+        return InputError("empty", "objective", EXAMPLE)
     if answer.missing:
         words = [
             _quoted(m.source) + (f" ({m.capability})" if m.capability else "")
             for m in answer.missing
         ]
-        what = f"nothing in the pool meets {_list(words)}"
+        what = f"nothing in the pool provides {_list(words)}"
         if all(m.capability is None for m in answer.missing) and not _understood(answer):
             what = f"not understood: {_list(words)}"
     else:
         words = [_quoted(c.source) for c in answer.conflict]
-        verb = "cannot be met" if len(set(words)) == 1 else "cannot hold together"
+        verb = "cannot be met" if len(set(words)) == 1 else "cannot be met together"
         what = f"{_list(words)} {verb}: {answer.reason}"
     known = _understood(answer)
     mend = f"understood: {', '.join(known)}" if known else EXAMPLE
@@ -80,7 +80,7 @@ def made_lines(
     devices: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """Channels and VMs created on demand with the words that ask for them; devices."""
-    owned = [f"device {name}: {vm} has it" for vm, names in devices.items() for name in names]
+    owned = [f"device {name}: assigned to {vm}" for vm, names in devices.items() for name in names]
     return [*map(_channel, channels), *map(_template, templates), *owned]
 
 
@@ -95,10 +95,10 @@ def _channel(channel: Channel) -> str:
 
 def _template(template: Template) -> str:
     name = template.name
-    first = f", or by the first message in {template.start_on}" if template.start_on else ""
+    first = f", or by the first message of channel {template.start_on}" if template.start_on else ""
     cores = ", ".join(map(str, template.cpus))
     return (
-        f"{name} is made by {template.made_by} (tenonctl instantiate {name}){first}, on core "
+        f"{name} is created by {template.made_by} (tenonctl instantiate {name}){first}, on core "
         f"{cores}, with {size_text(template.memory)} of {size_text(template.reserve)} in reserve, "
         f"from “{template.words}”"
     )
@@ -111,10 +111,11 @@ def _any(analysis: Analysis) -> bool:
 def _verdict(verdict: Verdict) -> str:
     if not verdict.guaranteed:
         return f"{verdict.image}: not guaranteed: {verdict.because}"
-    begun = f"begun within {duration_text(verdict.latency)} and " if verdict.latency else ""
+    begins = f"begins within {duration_text(verdict.latency)} and " if verdict.latency else ""
+    completes = f"completes within {duration_text(verdict.response or 0)}"
     return (
-        f"{verdict.image}: guaranteed: {begun}done within {duration_text(verdict.response or 0)} "
-        f"of each release, of {duration_text(verdict.deadline or 0)}"
+        f"{verdict.image}: guaranteed: {begins}{completes} of each release, "
+        f"of {duration_text(verdict.deadline or 0)}"
     )
 
 

@@ -159,7 +159,7 @@ def test_what_is_made_is_shown_and_explained(composed, capsys, tmp_path):
         "channel setpoints: linux writes, governor reads, 16 messages of up to 64 bytes"
         in (said[1])
     )
-    assert "governor is made by linux (tenonctl instantiate governor)" in said[2]
+    assert "governor is created by linux (tenonctl instantiate governor)" in said[2]
     assert "with 16M of 32M in reserve, from “created from”" in said[2]
     answer.write(tmp_path)
     record = json.loads((tmp_path / "explain.json").read_text())

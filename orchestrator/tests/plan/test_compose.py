@@ -153,7 +153,7 @@ def test_a_demand_has_an_origin():
         (["blorp"], "not understood: “blorp”"),
         (
             ["a web server at 1 kHz"],
-            "nothing in the pool meets “web server” (net.ip); understood: period 1ms",
+            "nothing in the pool provides “web server” (net.ip); understood: period 1ms",
         ),
         ([DEMO, "--board", "qemu-vrit"], 'unknown board "qemu-vrit"; did you mean qemu-virt?'),
         (["a 1 kHz loop on six cores"], "“six cores” cannot be met: 6 cores, and qemu-virt has 4"),
@@ -164,16 +164,16 @@ def test_a_demand_has_an_origin():
         ),
         (
             ["four control loops beside Linux"],
-            "“control loops” and “Linux” cannot hold together: 5 cores for VMs (motor-1 1, "
+            "“control loops” and “Linux” cannot be met together: 5 cores for VMs (motor-1 1, "
             "motor-2 1, motor-3 1, motor-4 1, linux 1), and qemu-virt has 4: let VMs share a core",
         ),
         (
             ["Linux with eight cores and a control loop"],
             "“eight cores” cannot be met: 9 cores for VMs (motor 1, linux 8), and qemu-virt has 4",
         ),
-        ([""], "objective: it is empty; say what shall run"),
+        ([""], "objective: empty; state what is to run"),
         (["a loop \udcff beside Linux"], "objective: character 7 is no text; write it in UTF-8"),
-        (["9" * 1900], f"not understood: “{'9' * 120}…”; say what shall run"),
+        (["9" * 1900], f"not understood: “{'9' * 120}…”; state what is to run"),
         (["x" * 1_000_000], "objective: 1000000 characters; say it in 2000"),
         (
             ["a control loop and no control loop"],

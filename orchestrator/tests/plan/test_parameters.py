@@ -104,7 +104,7 @@ def test_places_have_reasons_and_what_the_build_counts_is_as_built(composed, tmp
 
 def test_devices_are_shown(composed):
     answer = composed("a lamp dimmed by PWM on a GPIO pin beside Linux")
-    assert "device gpio: dimmer has it" in made_lines([], [], answer.devices)
+    assert "device gpio: assigned to dimmer" in made_lines([], [], answer.devices)
 
 
 def test_an_image_that_cannot_be_so_small_names_what_costs_most(composed):

@@ -115,7 +115,7 @@ def test_nor_where_the_costs_are_not_those_kept(board):
 def test_a_guarantee_says_what_it_rests_on_and_what_it_takes(board):
     analysis = analysed(board, items(a={"period": MS, "wcet": 300_000}))
     text = "\n".join(analysis_lines(analysis))
-    assert f"done within {duration(300_000 + kernel(costs.alone()))} of each release" in text
+    assert f"completes within {duration(300_000 + kernel(costs.alone()))} of each release" in text
     assert "1,000,000,000 instructions per second or more" in text
     assert "4M of 926M of memory; 2 of 4 cores" in text
     assert "% of the time of core 0" in text
@@ -152,7 +152,7 @@ def test_the_page_shows_what_is_said(composed):
 def test_a_refusal_has_status_2_and_one_line(capsys):
     assert cli.run(["compose", "a 1 kHz control loop with a WCET of 999500 ns"]) == 2
     line = capsys.readouterr().err.strip()
-    assert "cannot hold together: motor may take" in line and "\n" not in line
+    assert "cannot be met together: motor may take" in line and "\n" not in line
 
 
 def test_compose_and_explain_show_the_guarantee(tmp_path, capsys):
@@ -160,6 +160,6 @@ def test_compose_and_explain_show_the_guarantee(tmp_path, capsys):
     objective = "a 1 kHz control loop with a WCET of 300 us beside Linux"
     assert cli.run(["compose", objective, "-o", folder]) == 0
     said = [line for line in capsys.readouterr().out.splitlines() if "guaranteed" in line]
-    assert len(said) == 1 and said[0].startswith("motor: guaranteed: begun within")
+    assert len(said) == 1 and said[0].startswith("motor: guaranteed: begins within")
     assert cli.run(["explain", folder]) == 0
     assert said[0] in capsys.readouterr().out
