@@ -1,7 +1,7 @@
 """The house rules as programs: each has a name, its gist and its reason.
 
 `./tenon check` runs them all; CONTRIBUTING.md lists the same names, and a test holds the
-two together. A breach is one line: where, which rule, what, and how to mend it.
+two together. A breach is one line: where, which rule, what, and how to correct it.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def rust_format(context: Context) -> Iterator[Breach]:
         for file in files:
             yield Breach("rust-format", context.shown(Path(file)), "not formatted", "run cargo fmt")
         if status and not files:
-            yield Breach("rust-format", manifest, _reason(err), "mend what cargo says")
+            yield Breach("rust-format", manifest, _reason(err), "fix what cargo reports")
 
 
 def _messages(out: str) -> Iterator[tuple[str, str, str]]:
@@ -78,7 +78,7 @@ def _clippy(context: Context, rule: str, *arguments: str, image: bool = False) -
     for place, code, text in seen:
         yield Breach(rule, place, text, f"see {code}")
     if status and not seen:
-        yield Breach(rule, "Cargo.toml", _reason(err), "mend what cargo says")
+        yield Breach(rule, "Cargo.toml", _reason(err), "fix what cargo reports")
 
 
 def clippy_host(context: Context) -> Iterator[Breach]:
@@ -109,7 +109,7 @@ def python_format(context: Context) -> Iterator[Breach]:
             file = line.removeprefix("Would reformat: ")
             yield Breach("python-format", file, "not formatted", "run ruff format")
     if done.returncode > 1:
-        yield Breach("python-format", "orchestrator", _reason(done.stderr), "mend what ruff says")
+        yield Breach("python-format", "orchestrator", _reason(done.stderr), "fix what ruff reports")
 
 
 def python_lint(context: Context) -> Iterator[Breach]:
@@ -121,7 +121,7 @@ def python_lint(context: Context) -> Iterator[Breach]:
             what = match["what"].replace("[*] ", "")
             yield Breach("python-lint", match["where"], what, f"see ruff rule {match['code']}")
     if done.returncode > 1:
-        yield Breach("python-lint", "orchestrator", _reason(done.stderr), "mend what ruff says")
+        yield Breach("python-lint", "orchestrator", _reason(done.stderr), "fix what ruff reports")
 
 
 RULES = (

@@ -28,7 +28,7 @@ from tenonos.serve.work import Outcome, work
 INSTRUCTIONS = (
     "TenonOS composes a real-time system from an objective, builds, boots and measures it."
     " compose with an output folder, then build or run that folder; explain says why a library"
-    " is in it. An error is one line: what, where, how to mend it."
+    " is in it. An error is one line: what, where, how to correct it."
 )
 
 Context = ServerRequestContext[Any]

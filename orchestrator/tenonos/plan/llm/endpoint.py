@@ -24,7 +24,7 @@ from tenonos.plan.llm.tape import Messages
 URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 LARGEST = 1 << 20
 """The most bytes of an answer."""
-MENDS = {
+REMEDIES = {
     401: f"check {KEY}",
     403: f"check {KEY}",
     404: f"check {URL} and --model",
@@ -80,7 +80,7 @@ class Endpoint:
             text = shown(error.body.decode("utf-8", "replace"), 200)
             text = text.replace(self.key, "…") if self.key else text
             what = f"status {error.status}" + (f": {text}" if text else "")
-            raise self._error(what, MENDS.get(error.status)) from None
+            raise self._error(what, REMEDIES.get(error.status)) from None
 
     def _posted(self, messages: Messages) -> bytes:
         """The answer; if a server refuses the form of the question, to its basic form."""
