@@ -25,12 +25,12 @@ def marked(text: str, meanings: dict[tuple[int, int], list[str]]) -> Markup:
     from markupsafe import Markup, escape
 
     parts, at = [], 0
-    for (start, end), told in sorted(meanings.items()):
+    for (start, end), titles in sorted(meanings.items()):
         if start < at:
             continue
         parts.append(escape(text[at:start]))
         piece = '<mark title="{}">{}</mark>'
-        parts.append(Markup(piece).format(", ".join(told), text[start:end]))
+        parts.append(Markup(piece).format(", ".join(titles), text[start:end]))
         at = end
     return Markup("").join([*parts, escape(text[at:])])
 

@@ -127,9 +127,9 @@ def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:
         else:
             payloads[vm.name, "tree"] = _tree(system, vm, layout)
     # Mortise without VMs reads no manifest.
-    told = manifest.write(system, layout) if system.vms else b""
+    record = manifest.write(system, layout) if system.vms else b""
     stored = [disk.file.read_bytes() if disk.file else b"" for disk in system.memory_disks]
-    return pack(mortise, told, payloads, layout, stored), layout
+    return pack(mortise, record, payloads, layout, stored), layout
 
 
 def _alone(system: System, flat: Flat) -> tuple[bytes, Layout]:
@@ -181,11 +181,11 @@ def _tree(system: System, vm: Vm, layout: Layout) -> bytes:
 
 def _check_limits(system: System, vm: Vm, flat: Flat) -> None:
     """Refuse an image larger than its declared limit."""
-    told = (
+    limits = (
         ("image_limit", vm.image_limit, len(flat.content), "has {} bytes"),
         ("ram_limit", vm.ram_limit, flat.end - flat.base, "takes {} bytes of memory"),
     )
-    for key, limit, size, says in told:
+    for key, limit, size, says in limits:
         if limit is not None and size > limit:
             raise WorkError(
                 f'the image of VM "{vm.name}" {says.format(size)}, and its limit is {limit}',

@@ -67,14 +67,14 @@ def command(
     for one in learned.keep(search.learned(), search.undone()):
         ui.message(f"learned: {one.symbol} must be {'ny'[one.value]} here, or: {one.why}")
     if as_json:
-        ui.print_json(_told(search))
+        ui.print_json(_data(search))
     else:
         _show(search)
     if not search.front:
         raise WorkError(f"no alternative is good: {search.found[()].why}")
 
 
-def _told(search: Search) -> dict[str, Any]:
+def _data(search: Search) -> dict[str, Any]:
     """All results, as JSON."""
     from tenonos.explore.space import as_json
 

@@ -48,14 +48,14 @@ def command(
     graph = lib_graph(tree.kconf)
     if html_file is not None:
         title = f"Lib-Graph of {(system or kconfig or Path('the pool')).name}"
-        outputs.write(html_file, page(title, _told(graph, system, kconfig is None)))
+        outputs.write(html_file, page(title, _data(graph, system, kconfig is None)))
     if as_json:
         ui.print_json(to_json(graph))
     elif html_file is None:
         _show(graph)
 
 
-def _told(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> dict[str, Any]:
+def _data(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> dict[str, Any]:
     """Data of the page: costs of the pool's libraries; of a system its choice and the reasons."""
     from tenonos import system as systems
     from tenonos.build.images import images

@@ -25,7 +25,7 @@ class Journal:
 
     file: Path
     found: dict[str, Verdict] = field(default_factory=dict)
-    told: dict[str, Verdict] = field(default_factory=dict)
+    by_name: dict[str, Verdict] = field(default_factory=dict)
     """The same by readable name, the last of each."""
 
     @classmethod
@@ -44,7 +44,7 @@ class Journal:
         return journal
 
     def _keep(self, key: str, what: str, verdict: Verdict) -> None:
-        self.found[key] = self.told[what] = verdict
+        self.found[key] = self.by_name[what] = verdict
 
     def add(self, key: str, what: str, verdict: Verdict) -> None:
         """Add a verdict."""

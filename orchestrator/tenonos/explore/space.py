@@ -66,7 +66,7 @@ class Space:
 
     def kind(self, image: str) -> str:
         """The kind of an image."""
-        return str(self._told["images"][image]["kind"])
+        return str(self._explanation["images"][image]["kind"])
 
     def joined(self, one: Alternative, other: Alternative) -> Alternative | None:
         """Both together, if neither reverts the other."""
@@ -107,7 +107,7 @@ class Space:
         config = self._evaluated(image, own)
         if config is None or any(config[d.symbol] is not d.value for d in own):
             return False
-        kept = {*self._told["demanded"][image], *self._composed[image].libraries}
+        kept = {*self._explanation["demanded"][image], *self._composed[image].libraries}
         return kept <= config.enabled and not self._forbidden & config.enabled
 
     def _evaluated(self, image: str, deviations: Alternative) -> Config | None:
@@ -130,12 +130,12 @@ class Space:
         return [name.removesuffix(FRAGMENT) for name in names]
 
     @cached_property
-    def _told(self) -> dict[str, Any]:
+    def _explanation(self) -> dict[str, Any]:
         return dict(json.loads(self.files["explain.json"]))
 
     @cached_property
     def _forbidden(self) -> set[str]:
-        plan = self._told["plan"]
+        plan = self._explanation["plan"]
         return {self.pool.symbol(i["value"]) for i in plan if i["kind"] == "forbid"}
 
 

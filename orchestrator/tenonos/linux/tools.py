@@ -191,8 +191,8 @@ def _run(command: Sequence[str]) -> str:
             f"{command[0]} is not installed", mend="./tenon doctor says what is missing"
         ) from None
     if done.returncode:
-        told = done.stderr.splitlines()
-        lines = [line for line in told if "rror" in line or "undefined reference" in line]
-        reason = (lines or told or ["no reason given"])[0]
+        messages = done.stderr.splitlines()
+        lines = [line for line in messages if "rror" in line or "undefined reference" in line]
+        reason = (lines or messages or ["no reason given"])[0]
         raise WorkError(f"{command[0]}: {reason.strip()}")
     return done.stdout

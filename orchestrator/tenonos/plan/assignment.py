@@ -118,9 +118,9 @@ def _given(plan: Plan, guest: Guest, group: _Group) -> list[Item]:
     """Demands on one of several applications: `a loop on core 2 and a shell on core 3`."""
     given = []
     for kind in ("cores", "ram"):
-        told = [item for item in plan.of(guest.name, kind) if item.span]
-        if len({item.span for item in told}) > 1:
-            given += [item for item in told if _last_before(item, plan, guest) in group.items]
+        stated = [item for item in plan.of(guest.name, kind) if item.span]
+        if len({item.span for item in stated}) > 1:
+            given += [item for item in stated if _last_before(item, plan, guest) in group.items]
     return given
 
 

@@ -83,8 +83,8 @@ def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def page(title: str, told: Mapping[str, Any]) -> str:
+def page(title: str, data: Mapping[str, Any]) -> str:
     """The whole page."""
     # Within a script element only its end tag needs escaping.
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return markup.render("graph.html", title=title, data=text)

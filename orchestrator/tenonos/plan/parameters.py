@@ -85,13 +85,13 @@ def of(tree: Tree, config: Config, inferred: Sequence[Inferred] = ()) -> Iterato
     lines = [Assignment(name.removeprefix(PREFIX), value) for name, value in given]
     tree.evaluate(lines, strict=False)
     # A symbol set to its default is not distinguished from an unset one.
-    told = dict.fromkeys((line.symbol for line in lines), "demanded")
-    told |= {CORES: "cores-of-the-vm"} | {number.symbol: number.rule for number in inferred}
+    rules = dict.fromkeys((line.symbol for line in lines), "demanded")
+    rules |= {CORES: "cores-of-the-vm"} | {number.symbol: number.rule for number in inferred}
     for name, symbol in sorted(tree.symbols.items()):
         choice = symbol.choice
         chosen = choice is not None and choice.name not in _IDENTITY and symbol.tri_value == 2
         if symbol.visibility and (chosen or symbol.orig_type in (kc.INT, kc.HEX)):
-            rule = told.get(name, "default-of-the-library")
+            rule = rules.get(name, "default-of-the-library")
             yield Parameter(symbol=name, value=symbol.str_value, rule=rule)
 
 

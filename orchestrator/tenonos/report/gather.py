@@ -76,7 +76,7 @@ def gather(system: System, seconds: float) -> Found:
         seconds=seconds,
         latencies=latencies,
         composed=_composed(system),
-        explored=Journal.opened(system.folder / EXPLORED).told,
+        explored=Journal.opened(system.folder / EXPLORED).by_name,
     )
 
 

@@ -93,11 +93,11 @@ def _composed(composed: Composed) -> dict[str, Any]:
 
 def marked(objective: str, plan: Sequence[Item]) -> str:
     """The objective with the words that became demands marked, each with what it became."""
-    told: dict[tuple[int, int], list[str]] = {}
+    meanings: dict[tuple[int, int], list[str]] = {}
     for item in plan:
         if item.span:
-            told.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
-    return markup.marked(objective, told)
+            meanings.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
+    return markup.marked(objective, meanings)
 
 
 def _resources(composed: Composed) -> str | None:

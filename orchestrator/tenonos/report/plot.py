@@ -371,9 +371,9 @@ class _Drawing:
             shape = next((one for one in element if one.tag == f"{{{_SVG}}}text"), element)
             shape.set("class", style)
             if hint:
-                told = ElementTree.Element(f"{{{_SVG}}}title")
-                told.text = hint
-                element.insert(0, told)
+                title = ElementTree.Element(f"{{{_SVG}}}title")
+                title.text = hint
+                element.insert(0, title)
         element.attrib.pop("id", None)
         # The page selects the font; matplotlib's is used for measuring only.
         if style := element.get("style"):

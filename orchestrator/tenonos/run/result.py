@@ -136,15 +136,17 @@ class Result(_Record):
 
     def to_json(self) -> str:
         """The JSON, without empty optional keys, except `exit_reason`."""
-        return json.dumps(_told(self.model_dump()), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(_without_absent(self.model_dump()), indent=2, ensure_ascii=False) + "\n"
 
     def write(self, path: Path) -> None:
         """Write the JSON to a file."""
         outputs.write(path, self.to_json())
 
 
-def _told(value: Any) -> Any:
+def _without_absent(value: Any) -> Any:
     """A value without empty optional keys."""
     if isinstance(value, dict):
-        return {k: _told(v) for k, v in value.items() if v is not None or k == "exit_reason"}
-    return [_told(item) for item in value] if isinstance(value, list) else value
+        return {
+            k: _without_absent(v) for k, v in value.items() if v is not None or k == "exit_reason"
+        }
+    return [_without_absent(item) for item in value] if isinstance(value, list) else value

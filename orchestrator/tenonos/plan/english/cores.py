@@ -95,11 +95,11 @@ def _check_given(text: str, start: int, end: int) -> None:
 
 def leads(marks: Sequence[Mark], words: Sequence[Token], text: str) -> Iterator[Mark]:
     """The marks of named cores that precede their content."""
-    told = False
+    led = False
     for mark in sorted(marks, key=lambda mark: mark.first):
         start, end = words[mark.first].start, words[mark.last - 1].end
         before, behind = GAPPED
-        gapped = told and before.search(text, 0, start) and behind.match(text, end)
+        gapped = led and before.search(text, 0, start) and behind.match(text, end)
         if LEADS.match(text, end) or gapped:
-            told = True
+            led = True
             yield mark

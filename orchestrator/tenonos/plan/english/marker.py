@@ -317,8 +317,8 @@ class Marker:
             index += 1
         if self._word(last + 1) in CORES and self._counts(first, last):  # three Linux cores
             return Mark("cores", first, last, value, until=last + 2)
-        if (told := self._told_apart(last)) and self._word(told) in g.GUESTS and value > 1:
-            return Mark("vms", first, last, value, until=told + 1)
+        if (noun := self._participle_end(last)) and self._word(noun) in g.GUESTS and value > 1:
+            return Mark("vms", first, last, value, until=noun + 1)
         purpose = is_purpose(self.words[last : last + 2], self.known)
         if value > 1 and before != "the" and purpose:  # "two pump VMs"
             return Mark("vms", first, last + 2, value)
@@ -343,7 +343,7 @@ class Marker:
             return None  # "the outer one 400 Hz"
         return Mark("count", first, last, value)
 
-    def _told_apart(self, at: int) -> int:
+    def _participle_end(self, at: int) -> int:
         """The end of a participle that begins here: `cache-coloured`; else 0."""
         if self._word(at + 1) == "-":
             at += 2

@@ -191,7 +191,7 @@ class Meaning:
             elif inside:
                 continue  # shown as part of the phrase around it
             else:
-                why = f"only qualifies “{words[last - 1].text}”; nothing in the pool is told by it"
+                why = f"only qualifies “{words[last - 1].text}”; nothing in the pool depends on it"
                 senses.append(Sense("ignored", index, index + 1, why=why))
         return senses
 

@@ -51,9 +51,9 @@ def roles(
             role = (int(number[0]), index, number[1] + 1)
             counted.setdefault(stem(words[number[1]].word), role)
         if word.word in _PICKS and _word(words, index + 2) in g.VERBS:
-            told = counted.get(stem(_word(words, index + 1)))
+            earlier = counted.get(stem(_word(words, index + 1)))
             new = not known(_word(words, index + 1)) or _equates(words, index + 2)
-            if told and told[2] <= index and new:
+            if earlier and earlier[2] <= index and new:
                 yield Role(*counted.pop(stem(_word(words, index + 1))), index)
 
 

@@ -201,7 +201,7 @@ class Subjects:
         return (
             joined
             and self.periods > 1
-            and (chunk.article != "definite" or self._is_told_apart(chunk, unit))
+            and (chunk.article != "definite" or self._is_distinguished(chunk, unit))
             and (chunk.article is not None or own)
             and self._has_period(between)
             and self._has_period(self.elements[max(0, position - 2) : position + 3])
@@ -218,7 +218,7 @@ class Subjects:
         return kinds[-3:] == ["period", Cut, "period"]
 
     @staticmethod
-    def _is_told_apart(chunk: Chunk, unit: Unit | None) -> bool:
+    def _is_distinguished(chunk: Chunk, unit: Unit | None) -> bool:
         """Whether a definite noun has a distinguishing attribute: `the speed controller`."""
         return len(chunk.words) + len(unit.structure if unit else ()) > 1
 

@@ -50,7 +50,7 @@ def leftover(
         return g.WHY_MORE
     if sense.hit or _is_name(words, sense, unit):
         return None
-    if any(first <= sense.first < last for first, last in _told(words, elements)):
+    if any(first <= sense.first < last for first, last in _gists(words, elements)):
         return g.WHY_MORE
     if used:
         return g.WHY_ARGUMENT
@@ -71,10 +71,10 @@ def stray(
 
     Tasks are counted if each has a period; in a sentence with a gist they are those of one VM.
     """
-    told = list(_told(words, elements))
+    gists = list(_gists(words, elements))
     for mark in marks:
         counted = next((w.word for w in words[mark.last :] if w.word not in g.ADJECTIVES), "")
-        inside = periods == 0 and any(first <= mark.first < last for first, last in told)
+        inside = periods == 0 and any(first <= mark.first < last for first, last in gists)
         tasks = counted in g.TASKS or bool(g.PERIOD.search(counted))  # "two periods: ..."
         if not tasks or (mark.value != periods and not inside):
             yield mark
@@ -124,7 +124,7 @@ def without_tasks(marks: Sequence[Mark], words: Sequence[Token]) -> list[Mark]:
     return left
 
 
-def _told(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
+def _gists(words: Sequence[Token], elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
     """The sentences with a gist."""
     gists = [e.first for e in elements if isinstance(e, Mark) and e.kind == "gist"]
     asides = [e for e in elements if isinstance(e, Mark) and e.kind == "ignored"]
@@ -141,9 +141,9 @@ def _is_title(elements: Sequence[Element], unit: Unit, words: Sequence[Token]) -
     opens = not before or (isinstance(before[-1], Cut) and before[-1].word in g.SENTENCE_END)
     after = next(iter(elements[at + 1 :]), None)
     colon = isinstance(after, Cut) and after.word == ":"
-    told = not before and isinstance(after, Cut) and _goes_on(after, words)
+    continued = not before and isinstance(after, Cut) and _goes_on(after, words)
     holds = _holds_vms(elements[at + 1 : at + 3]) or (not before and _has(unit, after, words))
-    return opens and len(unit.chunks) == 1 and (colon or told or holds)
+    return opens and len(unit.chunks) == 1 and (colon or continued or holds)
 
 
 def _goes_on(cut: Cut, words: Sequence[Token]) -> bool:

@@ -41,8 +41,8 @@ def conversation(objective: str, boards: Sequence[str], pool: Pool) -> list[dict
 def complaint(complaints: Sequence[str]) -> dict[str, str]:
     """The validator's complaints as the next message."""
     lines = "\n".join(f"- {text}" for text in complaints[:20])
-    told = f"The validator refused this:\n{lines}\nAnswer again with the whole JSON object."
-    return {"role": "user", "content": told}
+    content = f"The validator refused this:\n{lines}\nAnswer again with the whole JSON object."
+    return {"role": "user", "content": content}
 
 
 def vocabulary(pool: Pool) -> dict[str, str]:
