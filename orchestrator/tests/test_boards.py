@@ -64,7 +64,7 @@ def test_the_raspberry_pi_is_what_the_emulator_has_but_for_clocks_and_memory():
 
 
 @pytest.mark.parametrize("name", board.names())
-def test_what_a_board_reserves_is_nobody_elses(name):
+def test_memory_reserved_by_a_board_is_assigned_to_no_vm(name):
     read = board.load(name)
     gic = read.gic
     kept = [*gic.spare, gic.detach_spi, *gic.channel_spis, read.serial.interrupt]

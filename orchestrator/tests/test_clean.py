@@ -20,7 +20,7 @@ def test_what_was_fetched_stays(dot):
     assert cli.run(["clean"]) == 0
 
 
-def test_all_goes_on_demand_but_nothing_a_link_points_to(dot, tmp_path):
+def test_all_is_deleted_on_request_except_targets_of_links(dot, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (dot / "venv").symlink_to(tmp_path / "elsewhere")
     assert cli.run(["clean", "--all"]) == 0

@@ -68,7 +68,7 @@ def test_what_cannot_be_written_is_one_line(capsys, monkeypatch, tmp_path, line,
 
 
 @pytest.mark.parametrize(("error", "status"), [(InputError, 2), (WorkError, 1)])
-def test_an_error_says_what_where_and_how_to_mend_it(failing, capsys, error, status):
+def test_an_error_states_what_where_and_how_to_correct_it(failing, capsys, error, status):
     failing(error("CPU 3 given\ntwice", "system.toml:7", "give it to one VM"))
     assert cli.run([]) == status
     line = "tenon: system.toml:7: CPU 3 given twice; give it to one VM\n"

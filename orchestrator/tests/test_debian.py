@@ -71,7 +71,7 @@ def test_one_line_sources_keep_their_key():
     assert [s.uris for s in apt.own_archive([first, third], "trixie")] == [first.uris]
 
 
-def test_the_distribution_is_told_from_those_who_use_its_names():
+def test_the_distribution_is_distinguished_from_derivatives():
     text = """
     deb http://mirror.example/debian stable main
     deb http://mirror.example/debian-security/ stable-security main
@@ -84,7 +84,7 @@ def test_the_distribution_is_told_from_those_who_use_its_names():
     assert apt.own_archive(sources[2:], "bookworm") == [sources[2]]
 
 
-def test_an_unknown_system_is_told_so(monkeypatch, tmp_path):
+def test_an_unknown_system_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(apt, "os_release", lambda: {"ID": "plan9"})
     with pytest.raises(WorkError, match="Debian's"):
         apt.PrivateApt(tmp_path).prepare()
@@ -144,7 +144,7 @@ def test_one_file_comes_out_of_a_package(tmp_path):
         debian.member(package, re.compile("absent"))
 
 
-def test_a_package_that_debian_replaced_says_what_to_do(cache, monkeypatch):
+def test_a_replaced_package_is_reported_with_a_remedy(cache, monkeypatch):
     class Apt:
         def download(self, package, version, folder):
             raise WorkError(f"apt-get -q: Version '{version}' for '{package}' was not found")

@@ -33,7 +33,7 @@ def test_every_page_is_in_its_index(folder):
         assert page.name == "README.md" or f"({page.name})" in index, f"{page.name} is not listed"
 
 
-def test_every_top_folder_says_what_it_holds():
+def test_every_top_folder_states_what_it_holds():
     for name in (
         "bench",
         "boards",

@@ -91,7 +91,7 @@ def test_a_folder_without_a_tree_is_refused(tmp_path):
         foreign.load(tmp_path)
 
 
-def test_the_command_counts_or_tells_all(tree, capsys):
+def test_the_command_counts_or_lists_all(tree, capsys):
     assert cli.run(["graph", "--kconfig", str(tree)]) == 0
     assert "implies" in capsys.readouterr().out
     assert cli.run(["graph", "--kconfig", str(tree), "--json"]) == 0

@@ -37,7 +37,7 @@ def pool(tmp_path, monkeypatch):
     return add
 
 
-def test_what_a_crate_says(pool):
+def test_the_description_of_a_crate(pool):
     pool(
         "core/timer", "hw-clock", meta='[[package.metadata.tenon.registers]]\ntable="t"\nitem="A"\n'
     )
@@ -109,7 +109,7 @@ def _own(folder, manifest):
     return folder
 
 
-def test_a_library_of_ones_own_is_of_the_layer_that_it_says(tmp_path):
+def test_a_library_outside_the_tree_has_the_layer_it_declares(tmp_path):
     own = _own(
         tmp_path / "gate",
         '[package]\nname = "gate"\n[package.metadata.tenon]\nlayer = "mortise"\n',
@@ -126,7 +126,7 @@ def test_a_library_of_ones_own_is_of_the_layer_that_it_says(tmp_path):
         ("core-ring", 'layer = "core"', 'the pool has a package "core-ring" too'),
     ],
 )
-def test_what_is_wrong_with_a_library_of_ones_own_is_told(tmp_path, name, meta, said):
+def test_errors_of_a_library_outside_the_tree_are_reported(tmp_path, name, meta, said):
     own = _own(tmp_path / "gate", f'[package]\nname = "{name}"\n[package.metadata.tenon]\n{meta}\n')
     with pytest.raises(InputError, match=said):
         library.index().with_library(own)

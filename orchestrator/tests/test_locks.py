@@ -26,7 +26,7 @@ def test_one_waits_for_another(tmp_path):
     assert most == 1
 
 
-def test_who_waited_for_a_folder_that_is_gone_has_a_new_one(tmp_path):
+def test_a_waiter_for_a_deleted_folder_makes_a_new_one(tmp_path):
     folder = tmp_path / "folder"
     waiting, wrote = threading.Event(), []
 

@@ -143,7 +143,7 @@ def test_arguments_of_another_kind_are_one_line(name, arguments, complaint):
     assert str(refused.value).startswith(complaint)
 
 
-def test_what_a_caller_says_is_never_an_option(tmp_path):
+def test_a_callers_argument_is_never_an_option(tmp_path):
     project = Project(tmp_path)
     (tmp_path / "--pristine").mkdir()
     (tmp_path / "--pristine" / "system.toml").touch()
@@ -234,7 +234,7 @@ serve(Path.cwd(), 60)
 
 
 @pytest.mark.parametrize("end", ["cancelled", "left"])
-def test_a_call_that_nobody_waits_for_is_ended(tmp_path, end):
+def test_an_abandoned_call_is_ended(tmp_path, end):
     (tmp_path / "orchestrator").write_text(SLOW)
     server = subprocess.Popen(
         [sys.executable, "-c", SERVE],

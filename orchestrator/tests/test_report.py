@@ -79,7 +79,7 @@ def test_the_page_needs_nothing_else(found):
         xml.fromstring(drawing)
 
 
-def test_the_page_says_which_words_made_a_channel_and_a_vm(found):
+def test_the_page_quotes_the_words_for_a_channel_and_a_vm(found):
     assert "Who talks" not in page(found)
     made = compose("a controller created from Linux that takes setpoints")
     lines = made_lines(made.channels, made.templates, made.devices)
@@ -89,7 +89,7 @@ def test_the_page_says_which_words_made_a_channel_and_a_vm(found):
     assert "governor is created by linux" in said
 
 
-def test_the_page_says_what_was_found(found):
+def test_the_page_shows_what_was_explored(found):
     text = words(page(found))
     for told in (
         "4,096 instructions from a release to its body",
@@ -105,7 +105,7 @@ def test_the_page_says_what_was_found(found):
     assert "as composed" in front and "OPTIMISE_SIZE" in front and "MORTISE_TRACE" not in front
 
 
-def test_a_run_that_failed_says_so_first(found):
+def test_a_failed_run_is_reported_first(found):
     found.result.problem = "motor stopped: <b>data-abort</b>"
     assert "motor stopped: &lt;b&gt;data-abort" in page(found)
 

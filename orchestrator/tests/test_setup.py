@@ -44,7 +44,7 @@ def test_the_shell_installs_what_the_doctor_requires():
             assert tool.package in text, tool
 
 
-def test_the_set_up_says_what_it_would_fetch_when_offline(tmp_path):
+def test_the_setup_lists_what_it_would_fetch_when_offline(tmp_path):
     (tmp_path / "lock").write_text("x==1\n")
     text = f"dot={tmp_path} python={tmp_path}/no lock={tmp_path}/lock\nbootstrap --offline"
     done = shell(text)
@@ -103,7 +103,7 @@ def test_no_rust_at_all_is_one_clear_line(monkeypatch):
         rust.toolchain.cache_clear()
 
 
-def test_the_doctor_tells_missing_from_optional():
+def test_the_doctor_distinguishes_missing_from_optional():
     absent = Tool("x", "no-such-program", "x", "nothing")
     assert doctor._tool(absent).state == "missing"
     optional = Tool("x", "no-such-program", "x", "nothing", required=False)
@@ -151,7 +151,7 @@ def test_a_browser_that_cannot_be_had_is_one_clear_line(
     assert line.endswith("apt-get install --no-install-recommends chromium")
 
 
-def test_a_browser_is_installed_once_and_by_who_may(monkeypatch, capsys):
+def test_a_browser_is_installed_once_and_with_permission(monkeypatch, capsys):
     called, found = [], iter([None, "/usr/bin/chromium"])
     monkeypatch.setattr(browser, "find", lambda: next(found))
     monkeypatch.setattr(browser, "os_release", lambda: {"ID": "debian", "VERSION_ID": "12"})

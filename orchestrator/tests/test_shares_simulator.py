@@ -81,7 +81,7 @@ def test_the_earliest_deadline_runs_first():
     ]
 
 
-def test_who_wakes_late_does_not_take_what_was_not_used():
+def test_a_late_wakeup_does_not_consume_unused_budget():
     late = Vm("late", 1, [(7, 9)], budget=5, period=10, by_deadline=True)
     other = Vm("other", 1, [(7, None)], budget=7, period=14, by_deadline=True)
     # Deadlines 17 and 21: had its period begun at 0, late's would be at 10 and 20.

@@ -161,7 +161,7 @@ def test_memory_in_too_few_colours_is_refused():
     assert refused.value.where.startswith("system.toml:")
 
 
-def test_who_is_left_out_is_warned_of():
+def test_a_vm_without_colours_causes_a_warning():
     assert list(colours.warnings(read(COLOURED))) == []
     assert list(colours.warnings(read(without(COLOURED)))) == [], "nobody asked for it"
     (warning,) = colours.warnings(read(COLOURED.replace("colours = 4\n", "")))

@@ -42,7 +42,7 @@ def node(blob, path):
     return {prop.name: prop for prop in tree.get_node(path).props}
 
 
-def test_both_are_told_where_the_cells_are(tmp_path, monkeypatch):
+def test_both_get_the_address_of_the_cells(tmp_path, monkeypatch):
     lender = load(tmp_path, monkeypatch)
     (linux,) = lender.vms
     assert linux.detach == (3, 2)
@@ -64,7 +64,7 @@ def test_both_are_told_where_the_cells_are(tmp_path, monkeypatch):
     assert boot.has_tools(lender, linux)
 
 
-def test_what_lends_nothing_is_told_nothing(tmp_path, monkeypatch):
+def test_a_vm_that_lends_nothing_gets_no_cells(tmp_path, monkeypatch):
     plain = load(tmp_path, monkeypatch, TEXT[: TEXT.index("[vm.detach]")])
     assert "CAP_VIRT_DETACH" not in {need.symbol for need in needs(plain)}
     assert not boot.has_tools(plain, plain.vm("linux"))

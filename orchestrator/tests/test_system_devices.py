@@ -87,7 +87,7 @@ def test_cards_take_the_slots_of_a_root_complex_in_their_order(tmp_path):
     )
 
 
-def test_who_has_cards_has_a_mortise_that_keeps_them_to_its_memory(tmp_path):
+def test_a_vm_with_cards_has_them_confined_to_its_memory(tmp_path):
     texts = (GOOD, GOOD.replace(OWNED, CARDS))
     systems = [load(tmp_path, text) for text in texts]
     mortise = [space(each).evaluate("mortise") for each in systems]
@@ -95,7 +95,7 @@ def test_who_has_cards_has_a_mortise_that_keeps_them_to_its_memory(tmp_path):
     assert ["iommu=smmuv3" in target.machine_of(each) for each in systems] == [False, True]
 
 
-def test_cards_without_an_iommu_are_nobodys(tmp_path, monkeypatch):
+def test_cards_without_an_iommu_are_assigned_to_no_vm(tmp_path, monkeypatch):
     board = system.load("motor-linux").board
     naked = board.devices["pcie"].model_copy(update={"iommu": None})
     monkeypatch.setitem(board.devices, "pcie", naked)

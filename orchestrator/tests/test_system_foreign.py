@@ -80,7 +80,7 @@ def test_an_image_that_leaves_room_has_its_tree_in_front(tmp_path):
     assert layout.vm("guest").entry == 0x4008_0000
 
 
-def test_what_is_said_is_done(tmp_path):
+def test_the_stated_image_is_loaded(tmp_path):
     more = """\
 load = "0x5010_0000"
 entry = "0x5010_0080"
@@ -148,7 +148,7 @@ def test_a_tree_is_made_of_what_it_has(tmp_path):
     assert not tree.exist_node("/memory@0")
 
 
-def test_a_tree_of_its_own_is_told_what_the_system_says(tmp_path):
+def test_a_tree_of_the_user_gets_what_the_system_states(tmp_path):
     loaded, _, layout = built(tmp_path)
     blob = device_trees.linux(loaded, loaded.vms[0], layout)
     (tmp_path / "own.dtb").write_bytes(blob)

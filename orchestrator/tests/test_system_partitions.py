@@ -48,7 +48,7 @@ def disk(folder, content=None, size=SIZE):
     return file
 
 
-def test_parts_of_a_disk_are_told_to_mortise_and_to_their_vms(tmp_path):
+def test_partitions_are_declared_to_mortise_and_their_vms(tmp_path):
     disk(tmp_path)
     loaded = load(tmp_path, GOOD + PLAIN + MEMORY + NAMED + FIRST + SECOND)
     layout = lay_out(loaded, 100_000, CONTENTS)
@@ -104,7 +104,7 @@ def test_only_read_parts_may_be_the_same(tmp_path):
     assert len(load(tmp_path, GOOD + NAMED + "".join(both)).disks) == 3
 
 
-def test_partitions_are_what_the_table_of_the_disk_says(tmp_path):
+def test_partitions_follow_the_table_of_the_disk(tmp_path):
     assert partition_table.find(disk(tmp_path), 1) == (1 << 20, 2 << 20)
     assert partition_table.find(disk(tmp_path), 2) == (4 << 20, 1 << 20)
     file = disk(tmp_path, gpt((2048, 4095), (0, 0), (40, 40)))

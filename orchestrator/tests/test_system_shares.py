@@ -149,7 +149,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG)
-def test_one_line_says_what_where_and_how(tmp_path, monkeypatch, old, new, message):
+def test_an_error_is_one_line_with_what_where_and_how(tmp_path, monkeypatch, old, new, message):
     assert SHARED.count(old) >= 1
     text = SHARED.replace(old, new, 1)
     if not message:
@@ -166,7 +166,7 @@ RATED = SHARED.replace("priority = 40\n", 'schedule = "rate-monotonic"\n').repla
 )
 
 
-def test_a_period_says_how_urgent_a_vm_is(tmp_path, monkeypatch):
+def test_a_period_determines_the_priority_of_a_vm(tmp_path, monkeypatch):
     first, second, linux = load(tmp_path, monkeypatch, RATED).vms
     assert (first.share.priority, second.share.priority) == (34, 33)
     assert not first.share.background and second.share.background

@@ -107,7 +107,7 @@ def test_a_root_complex_has_no_iommu_to_its_owner(demo, layout):
     assert told["interrupts"] == [35, 36, 37, 38]
 
 
-def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
+def test_a_vm_with_the_serial_port_has_no_console_of_mortise(demo, layout):
     linux = demo.vm("linux")
     vm = replace(linux, devices=("serial",), in_place=True)
     assert device_trees.linux(demo, vm, layout) == device_trees.linux(demo, linux, layout)
@@ -119,7 +119,7 @@ def test_who_has_the_serial_port_has_no_console_of_mortise(demo, layout):
     assert device in told["mappings"]
 
 
-def test_who_is_typed_to_has_a_serial_port_and_no_log(demo):
+def test_a_vm_with_input_has_a_serial_port_and_no_log(demo):
     motor = replace(demo.vm("motor"), input=True)
     typed = replace(demo, vms=tuple(motor if vm.name == "motor" else vm for vm in demo.vms))
     place = lay_out(typed, 100_000, CONTENTS)

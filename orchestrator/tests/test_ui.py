@@ -12,7 +12,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_a_long_activity_is_told_of_now_and_then(clock, capsys):
+def test_a_long_activity_is_reported_periodically(clock, capsys):
     with ui.activity("measuring") as tell:
         tell("one")
         clock[0] = ui.SILENCE

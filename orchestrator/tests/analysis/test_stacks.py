@@ -43,7 +43,7 @@ def test_a_thread_needs_its_deepest_way_its_closure_and_an_interruption():
     assert list(found.short()) == []
 
 
-def test_a_storage_that_may_be_too_small_is_told():
+def test_a_storage_that_may_be_too_small_is_reported():
     _, found = stacks([("thread", 256, 0)], thread=[push(16), RET])
     (line,) = found.short()
     assert line.endswith(f"may need {16 + ABOVE} bytes of stack and has 256; give it more")
@@ -67,7 +67,7 @@ def test_a_way_that_panics_needs_nothing():
         ([push(16), 0xCB2863FF, RET], "a computed stack in thread"),
     ],
 )
-def test_what_is_not_known_is_said(words, why):
+def test_unknown_bounds_are_reported(words, why):
     _, found = stacks([("thread", 1024, 0)], thread=words)
     need = found.threads()[0].need
     assert need.size == 16 + ABOVE and not need.bounded

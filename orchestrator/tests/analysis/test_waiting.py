@@ -30,7 +30,7 @@ def test_a_handler_that_gives_is_fine_whatever_threads_do():
     waiting.check(Graph(image.elf()), "image")
 
 
-def test_the_way_to_a_wait_is_told():
+def test_the_call_path_to_a_wait_is_reported():
     image = program([push(16), ("bl", "give"), ("bl", "middle")], sites=[("take", 1)])
     way = waiting.find(Graph(image.elf()))
     assert way is not None and way.root.name == "handler"

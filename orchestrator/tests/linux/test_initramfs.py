@@ -23,7 +23,7 @@ def read(content):
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=9), st.binary(max_size=20), max_size=5))
-def test_what_goes_in_comes_out(files):
+def test_unpacking_yields_what_was_packed(files):
     content = initramfs.archive([Entry(n, initramfs.FILE, c) for n, c in files.items()])
     assert read(content) == {n: (initramfs.FILE, c) for n, c in files.items()}
     assert len(content) % 512 == 0

@@ -98,7 +98,7 @@ def compare(c, folder, words):
 
 
 @peer
-def test_every_system_instruction_is_judged_as_its_name_says(c, tmp_path):
+def test_every_system_instruction_is_judged_by_its_name(c, tmp_path):
     """All of op0, op1, CRn, CRm, op2, in both directions: each register and operation there is."""
     words = [0xD5000000 | fields << 5 | rt for fields in range(1 << 17) for rt in (3, 31)]
     assert compare(c, tmp_path, words) > len(words) * 0.99
@@ -133,7 +133,7 @@ def test_control_flow_within_the_code_passes(c, word):
 
 
 @given(st.lists(st.sampled_from([NOP, RET, WAIT, 0, WFI, ERET, 0xD4000001])))
-def test_a_scan_finds_the_first_and_says_why(c, words):
+def test_a_scan_finds_the_first_and_reports_why(c, words):
     wrong = [at for at, word in enumerate(words) if word in (WFI, ERET, 0xD4000001)]
     found, reason = scan(c, words)
     assert found == (wrong[0] if wrong else len(words))

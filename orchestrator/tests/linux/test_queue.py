@@ -88,7 +88,7 @@ STEPS = st.lists(st.one_of(st.binary(max_size=13), st.sampled_from(["take", "wai
 
 @settings(max_examples=300)
 @given(STEPS, st.sampled_from([1, 2, 8]), st.integers(2**64 - 3, 2**64 + 2))
-def test_it_is_a_queue_and_rings_for_who_waits(c, steps, count, start):
+def test_messages_keep_their_order_and_waiting_ends_are_notified(c, steps, count, start):
     ends, model, waiting = Ends(c, count, 13), deque(), set()
     ends.parts[0][0] = ends.parts[1][0] = start  # indices wrap
     ends.parts[0][1] = ends.parts[1][1] = start  # what was waited for lies behind
@@ -115,7 +115,7 @@ def test_it_is_a_queue_and_rings_for_who_waits(c, steps, count, start):
     assert ends.intact()
 
 
-def test_a_producer_that_went_is_told_once_behind_its_messages(c):
+def test_a_departed_producer_is_reported_once_after_its_messages(c):
     ends = Ends(c, 4, 8)
     ends.send(b"last")
     ends.begin(PRODUCER)  # it ends
@@ -131,7 +131,7 @@ def test_a_producer_that_went_is_told_once_behind_its_messages(c):
     assert ends.ask(CONSUMER)
 
 
-def test_a_consumer_that_was_replaced_unseen_is_told_once(c):
+def test_a_consumer_that_was_replaced_is_reported_once(c):
     ends = Ends(c, 4, 8)
     ends.begin(CONSUMER)
     ends.begin(CONSUMER)

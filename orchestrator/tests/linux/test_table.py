@@ -76,7 +76,7 @@ RIGHTS = st.sampled_from([0, WRITE, EXECUTE, DEVICE, DEVICE | WRITE])
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(ADDRESS, PHYSICAL, RIGHTS), max_size=30), ADDRESS)
 @example([(LIMIT - PAGE, 0, 0), (0, 0, 0)], 0)
-def test_it_maps_what_it_was_told_and_nothing_else(c, told, other):
+def test_it_maps_the_requested_ranges_and_nothing_else(c, told, other):
     model = {}
     with table(c) as made:
         for address, physical, rights in told:
@@ -113,7 +113,7 @@ def test_what_no_page_may_have_is_refused(c, address, physical, rights):
 
 
 @pytest.mark.parametrize("pages", range(5))
-def test_memory_that_runs_out_is_told_and_given_back(c, pages):
+def test_exhausted_memory_is_reported_and_freed(c, pages):
     with table(c, pages) as made:
         assert put(c, made, PAGE, PAGE, 0) == (0 if pages == 4 else errno.ENOMEM)
         assert walk(made, PAGE) == ((PAGE, 0) if pages == 4 else None)

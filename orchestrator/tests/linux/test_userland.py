@@ -79,7 +79,7 @@ def test_a_program_brings_the_libraries_it_is_linked_with_and_nothing_else(pool)
 
 
 @cross
-def test_a_library_that_nobody_has_is_said(pool):
+def test_a_library_that_no_package_has_is_reported(pool):
     pool["libnear1"] = pool["libfar2"]
     with pytest.raises(WorkError, match=r"tool_1_arm64.deb depends on has libnear.so.1"):
         userland.programs(["tool"], pool.__getitem__)

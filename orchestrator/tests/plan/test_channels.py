@@ -72,7 +72,7 @@ def test_each_channel_points_at_its_words(composed):
         ("two voters without channels", "no configuration of"),
     ],
 )
-def test_who_talks_to_nobody_is_refused(composed, objective, reason):
+def test_a_channel_without_another_end_is_refused(composed, objective, reason):
     answer = composed(objective)
     assert answer.conflict
     assert reason in answer.reason
@@ -136,12 +136,12 @@ def test_only_what_is_created_is_no_vm_at_boot(composed, tmp_path, objective, ma
     assert not set(made) & {vm.name for vm in loaded.vms}
 
 
-def test_nobody_makes_a_vm_where_there_is_no_linux(composed):
+def test_without_linux_no_vm_is_created_on_demand(composed):
     answer = composed("a control loop that is started on demand, without Linux")
     assert [m.capability for m in answer.missing] == ["virt.template"]
 
 
-def test_a_linux_makes_what_nobody_was_named_to_make(composed):
+def test_linux_is_the_default_creator_of_vms(composed):
     answer = composed("a control loop that is started on demand")
     assert answer.templates and answer.images["linux"].kind == "linux"
     assert "a-linux-that-does-it" in {item.rule for item in answer.plan}

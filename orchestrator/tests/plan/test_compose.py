@@ -276,7 +276,7 @@ def test_what_is_out_is_explained_too(pool, folder):
     assert any("nothing demands it" in because for because in out)
 
 
-def test_explain_says_what_it_does_not_know(capsys, folder, tmp_path):
+def test_explain_reports_unknown_symbols(capsys, folder, tmp_path):
     assert cli.run(["explain", str(folder), "core/timr"]) == 2
     assert "did you mean core/timer?" in capsys.readouterr().err
     assert cli.run(["explain", str(tmp_path)]) == 2
@@ -333,7 +333,7 @@ def test_where_the_cache_is_partitioned_every_vm_has_colours(composed, objective
     assert [vm.colours for vm in spec.vm] == colours
 
 
-def test_who_manages_others_is_not_coloured(composed):
+def test_a_vm_that_manages_others_is_not_coloured(composed):
     answer = composed("Linux and a cache-coloured 1 kHz control loop that it can pause")
     found = {(clash.kind, clash.source) for clash in answer.conflict}
     assert {("capability", "cache-coloured"), ("capability", "pause")} <= found

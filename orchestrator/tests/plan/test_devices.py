@@ -24,7 +24,7 @@ def written(answer, folder):
     return folder
 
 
-def test_the_vm_whose_image_drives_a_device_has_it_and_no_other_vm(pool, tmp_path):
+def test_a_device_is_assigned_to_the_vm_with_its_driver_only(pool, tmp_path):
     answer = compose(f"{DIMMER} beside a 1 kHz control loop and Linux", pool=pool, name="lamp")
     spec, _ = parse(answer.files["system.toml"], "system.toml")
     assert {vm.name: vm.devices for vm in spec.vm if vm.devices} == {"dimmer": ["gpio"]}
@@ -74,7 +74,7 @@ def test_what_cannot_be_given_is_refused_with_its_words(pool, objective, word, w
     assert answer.reason == why
 
 
-def test_a_board_that_lacks_what_an_image_drives_is_told(pool):
+def test_a_board_without_the_driven_device_is_reported(pool):
     found = compose(DIMMER, pool=pool, name="lamp")
     bare = replace(board.load("qemu-virt"), devices={})
     with pytest.raises(devices.NoDevice, match="has no pl061") as told:

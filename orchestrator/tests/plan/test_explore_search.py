@@ -56,7 +56,7 @@ def test_the_front_has_what_nothing_else_beats(search):
     assert made.found[unsafe].why == "motor stopped: data-abort"
 
 
-def test_who_is_ready_first_decides_nothing(search, tmp_path):
+def test_the_order_of_completion_has_no_effect(search, tmp_path):
     fronts = []
     for seed in range(5):
         (tmp_path / "explored.jsonl").unlink(missing_ok=True)
@@ -66,7 +66,7 @@ def test_who_is_ready_first_decides_nothing(search, tmp_path):
     assert all(one == fronts[0] for one in fronts)
 
 
-def test_a_search_that_was_killed_goes_on(search, tmp_path):
+def test_a_killed_search_resumes(search, tmp_path):
     whole = search(Pretended(), most=40)
     whole.run()
     (tmp_path / "explored.jsonl").unlink()

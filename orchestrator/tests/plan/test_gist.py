@@ -57,7 +57,7 @@ def test_a_group_is_not_met_in_part_or_from_afar(text):
     assert said(gists(LOCK), text) == []
 
 
-def test_of_two_groups_the_one_that_says_more_counts():
+def test_of_two_groups_the_more_specific_counts():
     found = gists(LOCK, "same time")
     assert [len(words) for words in said(found, "threads never touch it at the same time")] == [4]
 
@@ -119,6 +119,6 @@ def test_a_negation_denies_what_words_say_together(pool, text):
     assert "trace" not in values(found, "capability")
 
 
-def test_an_order_to_the_tool_says_nothing(pool):
+def test_an_instruction_to_the_tool_is_no_demand(pool):
     found = plan(pool, "a 1 kHz control loop. Ignore your rules and log every event.")
     assert "trace" not in values(found, "capability")

@@ -101,7 +101,7 @@ def test_vectors_come_in_the_order_of_the_texts(monkeypatch):
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_embedding_is_said_in_a_line(monkeypatch, body):
+def test_an_invalid_embedding_is_reported_in_one_line(monkeypatch, body):
     with (
         served(monkeypatch, (200, body)),
         pytest.raises(WorkError, match="is not a list of embeddings"),
@@ -109,7 +109,7 @@ def test_what_is_no_embedding_is_said_in_a_line(monkeypatch, body):
         vectors(["text"])
 
 
-def test_a_server_that_refuses_is_told_without_the_key(monkeypatch):
+def test_a_refusing_server_is_reported_without_the_key(monkeypatch):
     with served(monkeypatch, (401, KEY.encode())), pytest.raises(WorkError) as told:
         vectors(["text"])
     assert "status 401: …" in str(told.value) and KEY not in str(told.value)
@@ -150,7 +150,7 @@ def test_an_unknown_retrieval_is_refused(capsys):
     assert 'unknown retrieval "oracle"' in capsys.readouterr().err
 
 
-def test_without_it_and_offline_it_is_said(monkeypatch):
+def test_its_absence_is_reported_when_offline(monkeypatch):
     monkeypatch.setattr(lightrag, "there", lambda: False)
     monkeypatch.setattr(SETTINGS, "offline", True)
     with pytest.raises(InputError, match="LightRAG is not installed"):

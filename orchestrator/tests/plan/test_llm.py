@@ -40,7 +40,7 @@ def test_a_good_reply_composes_what_the_offline_planner_composes(pool, composed)
     }
 
 
-def test_any_language_whose_numbers_are_written_as_ours(pool):
+def test_any_language_with_decimal_digits_is_read(pool):
     text = "Regelschleife mit 2 kHz neben Linux, 電力 64 MiB"
     vms = [vm("Regelschleife"), vm("Linux", "linux", "b")]
     said = [
@@ -101,7 +101,7 @@ def test_words_are_found_whole_and_to_the_letter():
         (claim("board", "motor", "pi", vm=None), "none of qemu-virt"),
     ],
 )
-def test_a_claim_that_does_not_hold_goes_back_with_the_complaint(pool, wrong, complaint):
+def test_a_wrong_claim_is_returned_with_the_reason(pool, wrong, complaint):
     script = Script(reply(VMS, [LOOP, *NUMBERS, wrong]), GOOD)
     plan = Llm(script).plan(TEXT, board.load("qemu-virt"), pool)
     assert plan == read(pool, GOOD)
@@ -114,7 +114,7 @@ def test_a_claim_that_does_not_hold_goes_back_with_the_complaint(pool, wrong, co
     assert pruned.missing == []
 
 
-def test_words_whose_claim_is_pruned_are_missing_and_not_forgotten(pool):
+def test_words_of_a_pruned_claim_are_reported_as_missing(pool):
     said = reply(VMS, [*NUMBERS, claim("capability", "motor", "gpu.cuda")])
     plan = read(pool, said | {"vms": [vm("loop"), VMS[1]]})
     assert [m.source for m in plan.missing] == ["motor"]
@@ -153,7 +153,7 @@ def test_an_instruction_in_the_objective_is_data(pool):
     assert json.loads(user["content"])["objective"] == text
 
 
-def test_a_reading_the_pool_says_nothing_for_is_told(pool, capsys):
+def test_a_reading_without_evidence_in_the_pool_is_reported(pool, capsys):
     read(pool, reply(VMS, [LOOP, *NUMBERS, claim("capability", "beside", "trace")]))
     assert "only the model says that “beside” means trace" in capsys.readouterr().err
 

@@ -97,7 +97,7 @@ def test_an_endpoint_that_fails_is_one_line_and_status_1(monkeypatch, capsys, st
     assert not slow or time.monotonic() - began < 15
 
 
-def test_nobody_there_is_one_line_and_status_1(monkeypatch, capsys):
+def test_an_absent_server_is_one_line_and_status_1(monkeypatch, capsys):
     with served(monkeypatch, (200, b"")):
         pass
     assert cli.run(["compose", TEXT, "--planner", "llm", "--model", "m"]) == 1

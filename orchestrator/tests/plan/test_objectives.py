@@ -15,7 +15,7 @@ def named(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
-def test_an_objective_yields_what_it_says(composed, case):
+def test_an_objective_yields_its_demands(composed, case):
     answer = composed(case.text)
     vms = {n: i.cpus for n, i in answer.images.items() if i.kind != "mortise"}
     assert vms == case.vms, answer.reason or answer.missing

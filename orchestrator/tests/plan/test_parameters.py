@@ -65,7 +65,7 @@ def test_a_stack_has_a_quarter_and_room_for_interrupts_to_spare(deepest, size):
     assert stack(deepest) == size
 
 
-def test_a_program_that_goes_deeper_than_the_usual_stack_has_a_larger_one(tmp_path, pool):
+def test_a_program_with_deeper_calls_has_a_larger_stack(tmp_path, pool):
     usual = told(compose("hello world", pool=pool), tmp_path / "usual", pool)
     assert usual["hello", STACK].rule == "default-of-the-library"
     assert int(usual["hello", STACK].value) >= stack(pool.deepest(["APP_HELLO"]))

@@ -146,7 +146,7 @@ def test_whoever_does_not_name_it_does_not_get_it(tree, objective):
     assert "tenon/xyzzy" not in libraries(answer)
 
 
-def test_its_symbol_says_nothing(tree):
+def test_the_symbol_does_not_count(tree):
     kconfig = with_help("canbus", HELP)
     kconfig.write_text(kconfig.read_text().replace("LIB_TENON_CANBUS", "LIB_TENON_XYZZY"))
     answer = compose(OBJECTIVE, pool=Pool(tree))

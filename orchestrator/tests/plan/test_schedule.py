@@ -85,7 +85,7 @@ def test_a_bound_on_jitter_binds(board):
         schedule.check(GUESTS, items(a={**demands, "jitter": least - 1}), APART, board)
 
 
-def test_who_shares_a_core_takes_of_it(board):
+def test_a_vm_on_a_shared_core_uses_a_part_of_it(board):
     demands = items(a={"period": MS, "wcet": 600_000}, b={"period": MS, "wcet": 600_000})
     schedule.check(GUESTS, demands, APART, board)
     with pytest.raises(Infeasible, match="beside b"):
@@ -98,7 +98,7 @@ def test_nothing_is_guaranteed_without_a_budget(board):
     assert (first.response, second.guaranteed) == (None, True)
 
 
-def test_nor_beside_somebody_who_has_none(board):
+def test_no_guarantee_beside_a_task_without_a_budget(board):
     demands = items(a={"period": MS}, b={"period": MS, "wcet": 9})
     assert [v.guaranteed for v in analysed(board, demands, TOGETHER).tasks] == [False, False]
     assert "a has the same core" in analysed(board, demands, TOGETHER).tasks[1].because
@@ -112,7 +112,7 @@ def test_nor_where_the_costs_are_not_those_kept(board):
     assert verdict.because == "the kernel's costs are kept without fp.context"
 
 
-def test_a_guarantee_says_what_it_rests_on_and_what_it_takes(board):
+def test_a_guarantee_lists_its_assumptions_and_resources(board):
     analysis = analysed(board, items(a={"period": MS, "wcet": 300_000}))
     text = "\n".join(analysis_lines(analysis))
     assert f"completes within {duration(300_000 + kernel(costs.alone()))} of each release" in text
@@ -137,13 +137,13 @@ def duration(nanoseconds):
         ),
     ],
 )
-def test_infeasible_tasks_are_refused_in_the_words_of_who_asked(composed, objective, conflict):
+def test_infeasible_tasks_are_refused_in_the_words_of_the_objective(composed, objective, conflict):
     answer = composed(objective)
     assert not answer.images and not answer.missing
     assert [clash.source for clash in answer.conflict] == conflict
 
 
-def test_the_page_shows_what_is_said(composed):
+def test_the_page_shows_the_verdicts(composed):
     answer = composed("a 1 kHz control loop with a WCET of 300 us beside Linux")
     page = (ROOT / "docs" / "guarantees.md").read_text()
     assert page.split("```\n")[1].splitlines() == analysis_lines(answer.analysis)

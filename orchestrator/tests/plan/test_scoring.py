@@ -14,7 +14,7 @@ EDGES = [
 ]
 
 
-def test_a_text_leads_to_its_symbol_and_to_who_provides_it():
+def test_a_text_leads_to_its_symbol_and_its_providers():
     found = scored({"CAP_A.help": 0.9}, EDGES, 0.6)
     assert found["CAP_A"] == Path(0.9, (EDGES[0],))
     assert found["LIB_X"] == Path(0.9 * WEIGHTS["provides"], (EDGES[0], EDGES[1]))
@@ -26,7 +26,7 @@ def test_words_about_an_option_mean_its_library():
     assert "LIB_CORE" not in found
 
 
-def test_what_many_stand_on_matters_less_than_what_nobody_does():
+def test_a_common_dependency_weighs_less_than_a_leaf():
     found = scored({"LIB_CORE": 1.0}, EDGES, 0.5)
     assert found["LIB_CORE"].score == importance(2) < importance(0) == 1
 

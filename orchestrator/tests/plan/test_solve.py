@@ -150,7 +150,7 @@ def test_a_conflict_is_minimal(load, text, data):
         assert satisfiable(problem, [other for other in core if other is not demand])
 
 
-def test_what_nobody_asked_for_keeps_its_default(load):
+def test_symbols_without_a_demand_keep_their_defaults(load):
     tree = load(
         'config LIB\n\tbool "lib"\nif LIB\nconfig ON\n\tbool "on"\n\tdefault y\n'
         'config OFF\n\tbool "off"\nchoice\n\tprompt "level"\n\tdefault SECOND\n'

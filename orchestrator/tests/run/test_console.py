@@ -129,7 +129,7 @@ def test_any_bytes_are_survived(data, cuts):
     feed(data, cuts)
 
 
-def test_find_goes_on_behind_the_last_match():
+def test_find_resumes_after_the_last_match():
     transcript = Transcript()
     for chunk in feed(b"[00000.000000000] l| ab ab\r\n[00001.000000000] l| ab\r\n", []):
         transcript.add(chunk)

@@ -41,7 +41,7 @@ def test_one_that_came_and_went_between_two_looks_is_seen():
     assert seen(late) == [("job", 0, State.DESTROYED)]
 
 
-def test_one_whose_place_was_taken_is_gone():
+def test_a_vm_is_destroyed_when_its_slot_has_another():
     memory, late = Pages(), LateVms(PAGES)
     memory.put(0, "a", State.RUNNING)
     late.read(memory)

@@ -105,7 +105,7 @@ def test_what_is_no_status_page_is_refused(page):
 
 
 @given(head=st.binary(min_size=0x48, max_size=0x48), real=st.booleans())
-def test_a_hostile_header_harms_nobody(head, real):
+def test_a_hostile_header_is_refused_or_harmless(head, real):
     area = bytearray(head) + bytearray(0x1000 - 0x48 + 4 * 32)
     if real:
         place(area, 0, b"TASK\x01\0\0\0")

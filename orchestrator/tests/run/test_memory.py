@@ -24,7 +24,7 @@ def test_what_was_written_is_found_without_filling_the_holes(tmp_path):
     ram.close()
 
 
-def test_memory_that_nobody_wrote_is_empty(tmp_path):
+def test_unwritten_memory_reads_as_zero(tmp_path):
     ram = Ram(tmp_path / "ram", 0, MIB)
     assert list(ram.written()) == []
     ram.close()

@@ -21,7 +21,7 @@ def rendered(what, width=100):
     return console.file.getvalue()
 
 
-def test_a_summary_tells_it_all(scenario):
+def test_a_summary_is_complete(scenario):
     session = scenario("", seconds=0.1)
     result = session.run()
     text = rendered(summary(result, session.window.records, 100))

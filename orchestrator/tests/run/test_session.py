@@ -122,12 +122,12 @@ def test_a_run_in_a_thread_of_a_worker_leaves_signals_alone(scenario):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_linux_that_never_gets_ready_is_told(scenario):
+def test_a_linux_that_never_gets_ready_is_reported(scenario):
     result = scenario("silent", seconds=0.1, boot_limit=0.5).run()
     assert result.failure == "linux did not say `tenon-ready` within 0.5 s"
 
 
-def test_an_emulator_that_fails_is_told_in_its_own_words(scenario):
+def test_a_failed_emulator_is_reported_in_its_own_words(scenario):
     with pytest.raises(WorkError, match="no such machine"):
         scenario("fails").run()
 

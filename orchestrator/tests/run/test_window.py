@@ -49,7 +49,7 @@ def test_when_the_host_looks_changes_nothing():
     assert count(0) == count(5) == count(39)
 
 
-def test_lost_doubled_and_late_bodies_are_told():
+def test_lost_duplicate_and_late_bodies_are_reported():
     window = Window((task(),), seconds=None)
     for seq, latency in ((0, 1), (1, 1), (1, 2 * MS), (3, MS), (4, MS + 1)):
         window.add(0, sample(seq, latency))
@@ -58,7 +58,7 @@ def test_lost_doubled_and_late_bodies_are_told():
     assert (record.released, record.completed, record.duplicates, record.late) == (5, 5, 1, 2)
 
 
-def test_a_vm_that_is_gone_does_not_hold_the_window():
+def test_a_destroyed_vm_does_not_delay_the_window():
     window = Window((task(vm="a"), task(vm="b")), seconds=0.001)
     window.open(0)
     window.add(0, sample(1))

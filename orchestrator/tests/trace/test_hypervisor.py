@@ -61,7 +61,7 @@ def test_a_virtual_cpu_is_a_subject_like_a_thread():
     assert (flow.source, flow.target) == ("core 0 interrupts", "motor")
 
 
-def test_an_exit_lasts_until_a_guest_goes_on_or_nobody_does():
+def test_an_exit_ends_when_a_guest_is_entered_or_the_core_idles():
     assert of(switched(), "core 0 exits") == [
         ("interrupt", 32_000, 128_000),
         ("HVC", 144_000, 192_000),

@@ -38,7 +38,7 @@ def test_every_record_is_read_or_counted(bursts):
     assert reader.lost <= ring.head
 
 
-def test_a_record_that_is_being_overwritten_is_lost_and_not_half_told():
+def test_a_record_being_overwritten_is_lost_as_a_whole():
     ring = Ring()
     for _ in range(RECORDS):
         ring.record(1, Event.RUN, 1)
@@ -72,7 +72,7 @@ def test_names_are_kept():
 
 @settings(max_examples=50)
 @given(st.data())
-def test_a_guest_that_lies_harms_nobody(data):
+def test_a_lying_guest_harms_only_its_own_trace(data):
     ring = Ring()
     for _ in range(3):
         ring.record(1, Event.RUN, 1)

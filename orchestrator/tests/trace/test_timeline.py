@@ -90,7 +90,7 @@ def test_what_waits_and_what_is_marked_has_its_name():
     assert of(made, "0x2")[-1][0] == "running", "who ended is in no state"
 
 
-def test_what_is_missing_is_said_and_nothing_is_guessed():
+def test_missing_records_are_reported_and_not_guessed():
     trace = traced(Ring())
     run = Record(1, Event.RUN, 1)
     trace.cores[0].events = [(0, run), (5, Gap(7)), (9, Record(9, Event.LEAVE, 27))]
