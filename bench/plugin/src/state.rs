@@ -21,6 +21,11 @@ const SAMPLE: u32 = 1;
 const PASSAGE: u32 = 2;
 const VISIT: u32 = 3;
 const EXECUTED: u32 = 4;
+const EXECUTING: u32 = 5;
+
+/// Instructions of watched VMs on a core between two records of their number: guest time passes
+/// where no sample is published.
+pub const CLOCK: u64 = 1 << 20;
 /// Offsets in a task's journal and in a status page; see `pool/core/statistics`.
 const TASK_CAPACITY: u64 = 0x38;
 const TASK_HEAD: u64 = 0x40;
@@ -220,6 +225,14 @@ impl State {
         let cache = self.cache.as_ref().and_then(|cache| cache.lock().ok());
         let missing = cache.is_some_and(|mut cache| cache.access(physical));
         self.misses[vcpu].fetch_add(missing.into(), Relaxed);
+    }
+
+    /// Reports how many instructions of watched VMs a core has executed.
+    pub fn executing(&self, vcpu: usize, instructions: u64) {
+        let mut body = [0; 16];
+        body[..8].copy_from_slice(&(vcpu as u64).to_le_bytes());
+        body[8..].copy_from_slice(&instructions.to_le_bytes());
+        self.send(EXECUTING, &body);
     }
 
     /// Handles a store of a watched VM: a store to a journal's head publishes a sample.

@@ -17,7 +17,8 @@ def command(
     ] = False,
     deterministic: Deterministic = False,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Stop after this much guest time.")
+        float | None,
+        typer.Option("--seconds", help="Stop after this guest time (no periodic task: host time)."),
     ] = None,
     json_file: ResultFile = None,
     console: Annotated[

@@ -37,7 +37,8 @@ _VM = struct.Struct("<IIII6Q")
 _PASSAGE = struct.Struct("<IIQ8Q")
 _VISIT = struct.Struct("<4I8Q")
 _EXECUTED = struct.Struct("<Q")
-KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT, KIND_EXECUTED = 1, 2, 3, 4
+_EXECUTING = struct.Struct("<QQ")
+KIND_SAMPLE, KIND_PASSAGE, KIND_VISIT, KIND_EXECUTED, KIND_EXECUTING = 1, 2, 3, 4, 5
 
 NOBODY, IDLE, OTHER, FIRST = range(4)
 """The code running on a core: none in between, none at all, code not counted by instruction, the
@@ -131,7 +132,16 @@ class Executed:
     """Its physical address."""
 
 
-Record = Moment | Passage | Visit | Executed
+@dataclass(frozen=True)
+class Executing:
+    """A core that has executed another 2^20 instructions of watched VMs."""
+
+    vcpu: int
+    instructions: int
+    """Those that it has executed in all."""
+
+
+Record = Moment | Passage | Visit | Executed | Executing
 
 
 def build() -> Path:
@@ -219,6 +229,8 @@ def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:
             yield _visit(data, body, size)
         elif kind == KIND_EXECUTED:
             yield Executed(*_EXECUTED.unpack_from(data, body))
+        elif kind == KIND_EXECUTING:
+            yield Executing(*_EXECUTING.unpack_from(data, body))
         at = body + size
     del data[:at]
 

@@ -174,7 +174,7 @@ def _periodic(record: TaskRecord) -> PeriodicResult:
         duplicates=record.duplicates,
         deadline_ns=record.task.deadline_ns,
         first_ns=record.first.release_ns if record.first else 0,
-        last_ns=record.last.release_ns if record.last else 0,
+        last_ns=record.last_release,
         latency_ns=Latency(min=low, p50=p50, p99=p99, p999=p999, max=high),
     )
 

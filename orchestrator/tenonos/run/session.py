@@ -23,18 +23,21 @@ from tenonos.run import plugin, qemu
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.dynamic_vms import LateVms
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
+from tenonos.run.guest_clock import GuestClock
 from tenonos.run.interruption import Interruption
 from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.report import report
 from tenonos.run.result import Result
 from tenonos.run.script import Player, Step
 from tenonos.run.target import Target
-from tenonos.run.window import Window
+from tenonos.run.window import GRACE_NS, Window
 
 READY = re.compile(r"\btenon-ready cpus=(\d+)")
 MORTISE = "mortise"
 """The name of Mortise's own console output."""
 TICK = 0.05
+HOST_GRACE_NS = 10_000_000_000
+"""As `window.GRACE_NS`, where a busy host may keep the emulator waiting."""
 # Linux's init prints this as it starts the shell, which then waits for input.
 SETTLE_NS = 100_000_000
 
@@ -91,7 +94,8 @@ class Session:
 
     def __init__(self, target: Target, options: RunOptions, observers: Sequence[Observer]) -> None:
         self.target, self.options, self.observers = target, options, observers
-        self.window = Window(target.tasks, options.seconds)
+        grace = GRACE_NS if options.deterministic else HOST_GRACE_NS
+        self.window = Window(target.tasks, options.seconds, grace)
         self.transcripts: dict[str, Transcript] = {}
         self.statuses: dict[str, Status] = {}
         self.opening: dict[str, Status] = {}
@@ -101,6 +105,9 @@ class Session:
         self.problem: str | None = None
         self.began = time.monotonic()
         self._opened: float | None = None
+        self._clock: tuple[int, float] | None = None
+        """The latest begin of a job, and the host's time when it was read."""
+        self._executed = GuestClock()
         self._selected = target.console
         self._consoles = {"console": Demultiplexer(target.alone or RAW)}
         self._consoles |= {name: Demultiplexer(name, shares=False) for name in target.serial_lines}
@@ -135,7 +142,19 @@ class Session:
             self._stop()
             interruption.check(expected=self.options.seconds is None)
             self._read()  # memory no longer changes
+            if not self._stopping:
+                self._settle()
             return report(self, self._readers)
+
+    def _settle(self) -> None:
+        """Count missing releases, and name the tasks."""
+        missing = [
+            f"{record.missing} of {record.released} releases of task {record.task.name} of "
+            f"{record.task.vm} never came"
+            for record in self.window.settle(self._gone())
+        ]
+        if missing:
+            self.problem = "; ".join([*missing, *([self.problem] if self.problem else [])])
 
     def send(self, vm: str, data: bytes) -> None:
         """Send input to a VM's console."""
@@ -256,6 +275,9 @@ class Session:
                     self.passages.add(record)
                 elif isinstance(record, plugin.Moment) and self.options.deterministic:
                     self.window.add(record.task, record.sample, record)
+                    self._executed.publish(record)
+                elif isinstance(record, plugin.Executing) and self.options.deterministic:
+                    self.window.clock(self._executed.at(record))
 
     def _chunk(self, chunk: Chunk) -> None:
         transcript = self.transcripts.setdefault(chunk.name, Transcript())
@@ -291,6 +313,12 @@ class Session:
             for index, reader in enumerate(self._readers):
                 for sample in reader.drain():
                     self.window.add(index, sample)
+                    if self._clock is None or sample.begin_ns > self._clock[0]:
+                        self._clock = sample.begin_ns, time.monotonic()
+            if self._clock is not None:
+                # The emulator's clock is the host's.
+                begun, read = self._clock
+                self.window.clock(begun + round((time.monotonic() - read) * 1e9))
 
     def _open(self) -> None:
         if self._opened is not None:

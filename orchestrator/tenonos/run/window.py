@@ -3,6 +3,10 @@
 The window is defined by guest time, independent of the host: it opens when every Linux has printed
 `tenon-ready` (without Linux: at the first release) and closes a given time later. Samples are held
 until the opening is known; those in the window are counted and dropped.
+
+A task that hangs publishes no sample that would close the window. Guest time then comes from a
+`clock`, a lower bound: once a task had its period and a grace behind the end, what was due in the
+window and did not come is missing.
 """
 
 from __future__ import annotations
@@ -13,6 +17,10 @@ from tenonos.run.formats import Sample
 from tenonos.run.latency import Distribution
 from tenonos.run.plugin import Moment
 from tenonos.run.target import WatchedTask
+
+GRACE_NS = 100_000_000
+"""The time behind the window in which its last jobs may begin and end; more than a turn of the
+emulator between busy cores."""
 
 
 @dataclass
@@ -30,15 +38,29 @@ class TaskRecord:
     lost: int = 0
     past: bool = False
     """Whether a release after the end of the window was observed."""
+    cut: bool = False
+    """Whether the window ended before the task had passed it."""
+    missing: int = 0
+    """Releases that were due after the last observed one and never came."""
 
     @property
     def released(self) -> int:
         """The number of releases by the counter, including those without a body."""
         if self.first is None or self.last is None:
-            return 0
+            return self.missing
         span = self.last.release_ns - self.first.release_ns
         # Rounded: the counter's ticks need not divide a period, so a release may be off by a tick.
-        return round(span / self.task.period_ns) + 1
+        return round(span / self.task.period_ns) + 1 + self.missing
+
+    @property
+    def last_release(self) -> int:
+        """The last release that was due, whether it came or not."""
+        seen = 0 if self.last is None else self.last.release_ns
+        return seen + self.missing * self.task.period_ns if self.last else seen
+
+    def had_time(self, end: int, now: int, grace: int) -> bool:
+        """Whether its last job had time to begin and end by now."""
+        return now >= end + grace + max(self.task.period_ns, self.task.deadline_ns)
 
     def add(self, sample: Sample) -> None:
         """Count a sample of the window."""
@@ -59,7 +81,12 @@ def _again(sample: Sample, before: Sample) -> bool:
 class Window:
     """The window over all tasks of a run."""
 
-    def __init__(self, tasks: tuple[WatchedTask, ...], seconds: float | None) -> None:
+    def __init__(
+        self, tasks: tuple[WatchedTask, ...], seconds: float | None, grace: int = GRACE_NS
+    ) -> None:
+        self.grace = grace
+        self.now = 0
+        """A lower bound of guest time."""
         self.records = [TaskRecord(task) for task in tasks]
         self.length = None if seconds is None else round(seconds * 1_000_000_000)
         self.start: int | None = None
@@ -92,10 +119,30 @@ class Window:
 
     def add(self, index: int, sample: Sample, moment: Moment | None = None) -> None:
         """Take a sample of task `index`, and all counters at its publication if they are known."""
+        self.clock(sample.begin_ns)
         if self.start is None:
             self._waiting.append((index, sample, moment))
         else:
             self._count(index, sample, moment)
+
+    def clock(self, now: int) -> None:
+        """Note that guest time has come so far."""
+        self.now = max(self.now, now)
+
+    def settle(self, gone: frozenset[str] = frozenset()) -> list[TaskRecord]:
+        """Count what was due in the window and never came, at the end of the run; the tasks that
+        hang or are overloaded. Tasks of ended VMs have no more releases."""
+        start, end = self.start, self.end
+        if start is None or end is None:
+            return []
+        for record in self.records:
+            if (record.past and not record.cut) or record.task.vm in gone:
+                continue
+            if record.last is None:
+                record.missing = (end - start) // record.task.period_ns
+            else:
+                record.missing = (end - 1 - record.last.release_ns) // record.task.period_ns
+        return [record for record in self.records if record.missing]
 
     def close_by(self, now: int) -> None:
         """Move the end of the window to `now`."""
@@ -109,7 +156,8 @@ class Window:
     def done(self, gone: frozenset[str] = frozenset()) -> bool:
         """Whether every task has passed the end, except those of ended VMs."""
         return self.end is not None and all(
-            record.past or record.task.vm in gone for record in self.records
+            record.past or record.task.vm in gone or record.had_time(self.end, self.now, self.grace)
+            for record in self.records
         )
 
     def _count(self, index: int, sample: Sample, moment: Moment | None) -> None:
@@ -117,8 +165,13 @@ class Window:
         assert self.start is not None
         if sample.release_ns < self.start:
             return
+        if end is not None and record.past:
+            return
         if end is not None and sample.release_ns >= end:
             record.past = True
+            return
+        if end is not None and record.had_time(end, sample.begin_ns, self.grace):
+            record.past = record.cut = True
             return
         record.add(sample)
         if moment is not None:

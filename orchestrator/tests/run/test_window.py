@@ -1,12 +1,15 @@
 """The measurement window and the exact figures of it."""
 
+import struct
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tenonos.run.formats import Sample
+from tenonos.run.guest_clock import GuestClock
 from tenonos.run.latency import Distribution, buckets, duration
+from tenonos.run.plugin import Executing, Moment, records
 from tenonos.run.target import WatchedTask
 from tenonos.run.window import Window
 
@@ -64,6 +67,68 @@ def test_a_destroyed_vm_does_not_delay_the_window():
     window.add(0, sample(1))
     assert not window.done()
     assert window.done(frozenset({"b"}))
+
+
+def hung(clock, count=6, seconds=0.02):
+    window = Window((task(),), seconds=seconds)
+    window.open(0)
+    for seq in range(count):
+        window.add(0, sample(seq))
+    window.clock(clock)
+    return window
+
+
+def test_a_task_that_hangs_holds_the_window_no_longer_than_guest_time():
+    assert not hung(20 * MS).done()
+    assert not hung(120 * MS).done()
+    window = hung(121 * MS)
+    assert window.done()
+    assert [record.task.name for record in window.settle()] == ["control"]
+    record = window.records[0]
+    assert (record.released, record.completed, record.missing) == (20, 6, 14)
+    assert record.last_release == 19 * MS
+
+
+def test_a_task_that_never_ran_misses_every_release():
+    window = hung(200 * MS, count=0)
+    assert window.done() and window.settle()
+    assert (window.records[0].released, window.records[0].completed) == (20, 0)
+
+
+def test_a_task_that_came_to_the_end_misses_nothing():
+    window = hung(0, count=21)
+    assert window.done() and not window.settle()
+    assert window.records[0].released == 20
+    # Slow: its last job is not over, but nothing else was due.
+    window = hung(200 * MS, count=20)
+    assert window.done() and not window.settle()
+
+
+def test_a_task_of_an_ended_vm_misses_nothing():
+    window = hung(200 * MS)
+    assert not window.settle(frozenset({"motor"}))
+    assert window.records[0].released == 6
+
+
+def test_jobs_of_an_overloaded_task_behind_the_window_are_missing():
+    window = Window((task(),), seconds=0.2)
+    window.open(0)
+    for seq in range(300):
+        window.add(0, Sample(seq, seq * MS, seq * 2 * MS, 7))
+    record = window.records[0]
+    assert window.done() and window.settle() == [record]
+    # A job may begin until the grace and its period are over, 301 ms; a release takes 2 ms.
+    assert (record.released, record.completed, record.missing) == (200, 151, 49)
+
+
+def test_guest_time_is_counted_in_instructions_since_the_last_job():
+    clock = GuestClock()
+    assert clock.at(Executing(0, 5)) == 5
+    clock.publish(Moment(0, 1, 1, Sample(0, 90, 100, 7), (0,) * 8, (0, 40, *[0] * 6), ()))
+    assert clock.at(Executing(1, 60)) == 120
+    assert clock.at(Executing(1, 40)) == 100
+    data = bytearray(struct.pack("<IIQQ", 5, 16, 1, 60))
+    assert list(records(data, 0)) == [Executing(1, 60)] and not data
 
 
 def test_a_script_extends_the_window():

@@ -93,6 +93,55 @@ def test_a_stack_that_overflows_is_named(program):
     assert "fatal: stack overflow in thread pthread" in "\n".join(outcome.said("program"))
 
 
+FAR = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame larger than the stack, of which only the far end is touched. */
+__attribute__((noinline)) static void deep(int fill)
+{
+	volatile char frame[SIZE];
+
+	frame[0] = (char)fill;
+}
+
+static void *body(void *argument) { deep(0x5a); return argument; }
+
+int main(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	size_t changed = 0, size = 100000;
+	char *block = malloc(size);
+
+	memset(block, 0x11, size);
+	if (THREAD) {
+		pthread_attr_init(&attributes);
+		pthread_attr_setstacksize(&attributes, 16384);
+		pthread_create(&thread, &attributes, body, NULL);
+		pthread_join(thread, NULL);
+	} else {
+		body(NULL);
+	}
+	for (size_t at = 0; at < size; at++)
+		changed += block[at] != 0x11;
+	printf("%zu bytes changed\\n", changed);
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("thread", "size", "name"), [(1, 40000, "pthread"), (0, 200000, "main")])
+def test_a_frame_does_not_jump_the_guard_page(program, thread, size, name):
+    outcome = program(FAR.replace("SIZE", str(size)).replace("THREAD", str(thread)))
+    assert outcome.status == 1
+    said = "\n".join(outcome.said("program"))
+    assert f"fatal: stack overflow in thread {name}" in said
+    assert "bytes changed" not in said
+
+
 TIMINGS = [
     pytest.param([], id="host", marks=pytest.mark.alone),
     pytest.param(["--deterministic"], id="deterministic"),
