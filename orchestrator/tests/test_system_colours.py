@@ -13,7 +13,7 @@ from tenonos.errors import InputError
 from tenonos.system import colours, manifest
 from tenonos.system.layout import lay_out
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.memory_map import Content, Dealt
+from tenonos.system.memory_map import ColouredMemory, Content
 from tenonos.system.schema import parse
 from tenonos.system.write import render
 
@@ -40,7 +40,7 @@ def places(layout, vm):
     ranges = [(place.pa, place.size), (place.status_pa, PAGE)]
     ranges += [(area.pa, area.size) for area in place.shared]
     pages = {at for start, size in ranges for at in range(start, start + size, PAGE)}
-    return {layout.dealt.place(page) for page in pages}
+    return {layout.coloured.place(page) for page in pages}
 
 
 def test_it_is_understood_and_written_back():
@@ -61,7 +61,7 @@ def test_all_that_a_vm_has_is_of_its_colours():
         assert all(layout.image_base + layout.image_size <= page for page in own)
         seen |= dict.fromkeys(own, vm.name)
         # So much of its colours is left that all its tables find room.
-        left = [p for p in layout.dealt.tables if p % PAGE == 0 and p // PAGE % COLOURS in found]
+        left = [p for p in layout.coloured.tables if p % PAGE == 0 and p // PAGE % COLOURS in found]
         assert len(left) > colours.frames(loaded, vm) >= vm.memory // BLOCK
     assert layout.vm("linux").ipa == loaded.board.ram.base, "scattered, it cannot be 1:1"
 
@@ -70,8 +70,8 @@ def test_mortise_is_told():
     loaded = read(COLOURED)
     layout = laid_out(loaded)
     (told,) = manifest.read(manifest.write(loaded, layout))["colouring"]
-    assert told["memory"] == {"start": layout.dealt.base, "size": layout.dealt.size}
-    tables = layout.dealt.tables
+    assert told["memory"] == {"start": layout.coloured.base, "size": layout.coloured.size}
+    tables = layout.coloured.tables
     assert told["tables"] == {"start": tables.start, "size": len(tables)}
     assert told["colours"] == COLOURS
     assert told["parts"][:2] == [0x000F, 0xFFF0]
@@ -178,14 +178,14 @@ def test_addresses_of_parts_are_places_of_their_colours(order, widths, rows):
         own, given_away = given_away[:width], given_away[width:]
         parts.append(sum(1 << colour for colour in own))
     base = 0x4100_0000
-    dealt = Dealt(base, rows * COLOURS * PAGE, range(0), COLOURS, tuple(parts))
+    coloured = ColouredMemory(base, rows * COLOURS * PAGE, range(0), COLOURS, tuple(parts))
     found = []
     for vm, part in enumerate(parts):
         size = rows * part.bit_count() * PAGE
-        own = [place for place, _ in dealt.pieces(dealt.part(vm), size)]
+        own = [place for place, _ in coloured.pieces(coloured.part(vm), size)]
         assert {place // PAGE % COLOURS for place in own} == {c for c in range(16) if part >> c & 1}
         assert own == sorted(own)
         found.append(set(own))
     assert not any(a & b for a, b in combinations(found, 2))
-    assert dealt.place(base - 1) == base - 1
-    assert dealt.place(base + dealt.size + 5) == base + dealt.size + 5
+    assert coloured.place(base - 1) == base - 1
+    assert coloured.place(base + coloured.size + 5) == base + coloured.size + 5

@@ -23,7 +23,7 @@ sizes = st.builds(Size, *[st.integers(-(1 << 20), 1 << 20)] * 4)
 
 
 @given(size=sizes, weights=st.dictionaries(st.text(max_size=3), st.integers(1, 999), min_size=1))
-def test_what_is_dealt_out_adds_up(size, weights):
+def test_shares_add_up_to_the_whole(size, weights):
     assert total(size.shares(weights).values()) == size
 
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ram BASE SIZE PATH      the machine's RAM and the file behind it
-//! dealt BASE SIZE COLOURS PART...   memory that VMs have by colour: addresses of all else count
+//! coloured BASE SIZE COLOURS PART...  memory that VMs have by colour: addresses of all else count
 //!                         the pages of each part, a set of colours, one behind the other
 //! pipe FD                 where records go
 //! el2 START END           Mortise's code, or other code that is to be counted
@@ -25,7 +25,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use core_colouring::Dealt;
+use core_colouring::ColouredMemory;
 
 use crate::cache::Geometry;
 
@@ -39,7 +39,7 @@ pub struct Plan {
     /// The file QEMU maps as RAM.
     pub ram_file: PathBuf,
     /// Memory that VMs own by colour.
-    pub dealt: Option<Dealt>,
+    pub coloured: Option<ColouredMemory>,
     /// The descriptor records are written to.
     pub pipe: i32,
     /// Mortise's code.
@@ -105,10 +105,15 @@ impl Plan {
                 (self.ram_base, self.ram_size) = (number()?, number()?);
                 self.ram_file = line.splitn(4, ' ').nth(3)?.into();
             }
-            "dealt" => {
+            "coloured" => {
                 let (base, size, colours) = (number()?, number()?, number()?);
                 let parts: Vec<_> = std::iter::from_fn(number).collect();
-                self.dealt = Some(Dealt::new(base, size, colours.try_into().ok()?, &parts)?);
+                self.coloured = Some(ColouredMemory::new(
+                    base,
+                    size,
+                    colours.try_into().ok()?,
+                    &parts,
+                )?);
             }
             "pipe" => self.pipe = number()?.try_into().ok()?,
             "el2" => self.el2.push(number()?..number()?),
@@ -140,7 +145,7 @@ mod tests {
         let text = "ram 40000000 1000 /tmp/with space/ram\npipe a\nel2 1 2\nguest 3 4\n\
                     status 5\nword a\ntask 6 7\npath 8 9\nmarks\nvisits\nsteps\nexecuted\nquiet\nreach b\n\
                     cache 1000 4 40\n\
-                    dealt 10000 10000 4 3 c\n";
+                    coloured 10000 10000 4 3 c\n";
         let plan = Plan::parse(text).unwrap();
         assert_eq!(plan.ram_file, PathBuf::from("/tmp/with space/ram"));
         assert_eq!(
@@ -152,8 +157,8 @@ mod tests {
         assert_eq!(plan.cache, Geometry::new(0x1000, 4, 0x40));
         assert!(plan.marks && plan.visits && plan.steps && plan.quiet && plan.executed);
         assert_eq!(
-            plan.dealt,
-            Dealt::new(0x10000, 0x10000, 4, &[0b0011, 0b1100])
+            plan.coloured,
+            ColouredMemory::new(0x10000, 0x10000, 4, &[0b0011, 0b1100])
         );
         assert_eq!(
             (plan.status, plan.words, plan.tasks, plan.paths),

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use core_colouring::Dealt;
+use core_colouring::ColouredMemory;
 
 /// The mapping of the RAM file in this process.
 #[derive(Clone, Copy, Debug)]
@@ -14,19 +14,24 @@ pub struct Ram {
     base: u64,
     size: u64,
     /// Memory that is owned by colour: addresses count the pages of each part consecutively.
-    dealt: Option<Dealt>,
+    coloured: Option<ColouredMemory>,
 }
 
 impl Ram {
     /// The mapping of `file`, once it exists.
-    pub fn find(file: &Path, base: u64, size: u64, dealt: Option<Dealt>) -> Option<Ram> {
+    pub fn find(
+        file: &Path,
+        base: u64,
+        size: u64,
+        coloured: Option<ColouredMemory>,
+    ) -> Option<Ram> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let host = maps.lines().find_map(|line| mapping(line, file, size))?;
         Some(Ram {
             host,
             base,
             size,
-            dealt,
+            coloured,
         })
     }
 
@@ -38,12 +43,15 @@ impl Ram {
 
     /// The counted address of a physical address.
     pub fn address(&self, physical: u64) -> u64 {
-        self.dealt.map_or(physical, |dealt| dealt.address(physical))
+        self.coloured
+            .map_or(physical, |coloured| coloured.address(physical))
     }
 
     /// The word at an aligned address.
     pub fn word(&self, address: u64) -> Option<u64> {
-        let physical = self.dealt.map_or(address, |dealt| dealt.place(address).0);
+        let physical = self
+            .coloured
+            .map_or(address, |coloured| coloured.place(address).0);
         let offset = physical.checked_sub(self.base)?;
         if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.size {
             return None;
@@ -87,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dealt_out_is_counted_as_it_belongs_together() {
+    fn pages_of_a_part_are_counted_as_consecutive() {
         // Four pages of two colours, one for each of two parts.
         let mut words = vec![0_u64; 2048];
         words[512] = 7;
@@ -96,7 +104,7 @@ mod tests {
             host,
             base: 0x8000,
             size: 0x4000,
-            dealt: Dealt::new(0x8000, 0x4000, 2, &[1, 2]),
+            coloured: ColouredMemory::new(0x8000, 0x4000, 2, &[1, 2]),
         };
         assert_eq!(ram.word(0xa000), Some(7), "the second part's first page");
         assert_eq!(ram.behind(host + 0x1008), Some(0xa008));
@@ -111,7 +119,7 @@ mod tests {
             host,
             base: 0x4000_0000,
             size: 16,
-            dealt: None,
+            coloured: None,
         };
         assert_eq!(ram.word(0x4000_0000), Some(1));
         assert_eq!(ram.half(0x4000_000c), Some(3));

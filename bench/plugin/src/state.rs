@@ -254,7 +254,7 @@ impl State {
     pub fn ram(&self) -> Option<&Ram> {
         if self.ram.get().is_none() {
             let plan = &self.plan;
-            let found = Ram::find(&plan.ram_file, plan.ram_base, plan.ram_size, plan.dealt)?;
+            let found = Ram::find(&plan.ram_file, plan.ram_base, plan.ram_size, plan.coloured)?;
             let _ = self.ram.set(found);
         }
         self.ram.get()

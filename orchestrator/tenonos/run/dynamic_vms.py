@@ -10,14 +10,14 @@ from tenonos.run.formats import STATUS_SIZE, FormatError, Memory, State, Status
 
 
 @dataclass(frozen=True)
-class Late:
+class DynamicVm:
     """A dynamic VM: its place, and its last known status."""
 
     slot: int
     status: Status
 
 
-class LateVms:
+class DynamicVms:
     """All observed VMs by name, in the order of their creation.
 
     A status page keeps its content until another VM takes the place: a VM that was created and
@@ -27,7 +27,7 @@ class LateVms:
     def __init__(self, pages: Sequence[int]) -> None:
         self._pages = pages
         self._taken: dict[int, str] = {}
-        self.seen: dict[str, Late] = {}
+        self.seen: dict[str, DynamicVm] = {}
 
     def read(self, memory: Memory) -> None:
         """Read the status page of every place."""
@@ -41,9 +41,9 @@ class LateVms:
         before = self._taken.get(slot)
         if before is not None and before != status.name and self.seen[before].slot == slot:
             gone = replace(self.seen[before].status, state=State.DESTROYED)
-            self.seen[before] = Late(slot, gone)
+            self.seen[before] = DynamicVm(slot, gone)
         known = self.seen.get(status.name)
         # A former VM of the same name may have left its page in another place.
         if known is None or known.slot == slot or status.state is not State.DESTROYED:
             self._taken[slot] = status.name
-            self.seen[status.name] = Late(slot, status)
+            self.seen[status.name] = DynamicVm(slot, status)

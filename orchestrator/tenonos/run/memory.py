@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-from tenonos.system.memory_map import Dealt
+from tenonos.system.memory_map import ColouredMemory
 
 _SHM = Path("/dev/shm")
 _PREFIX = "tenon-run-"
@@ -22,8 +22,10 @@ class Ram:
     The emulator maps the same file, so observation costs the guests neither exits nor instructions.
     """
 
-    def __init__(self, path: Path, base: int, size: int, dealt: Dealt | None = None) -> None:
-        self.path, self.base, self.size, self.dealt = path, base, size, dealt
+    def __init__(
+        self, path: Path, base: int, size: int, coloured: ColouredMemory | None = None
+    ) -> None:
+        self.path, self.base, self.size, self.coloured = path, base, size, coloured
         with path.open("w+b") as file:
             file.truncate(size)  # sparse: only touched pages take space
         with path.open("rb") as file:
@@ -31,9 +33,9 @@ class Ram:
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address of the layout, which may be in coloured memory."""
-        if self.dealt is None:
+        if self.coloured is None:
             return self.at(address, size)
-        return b"".join(self.at(*piece) for piece in self.dealt.pieces(address, size))
+        return b"".join(self.at(*piece) for piece in self.coloured.pieces(address, size))
 
     def at(self, address: int, size: int) -> bytes:
         """The bytes at a physical address."""

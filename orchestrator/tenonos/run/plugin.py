@@ -22,7 +22,7 @@ from tenonos.run.formats import Reason, Sample, State
 from tenonos.run.result import PathResult
 from tenonos.run.target import Target
 from tenonos.setup import rust
-from tenonos.system.memory_map import Dealt
+from tenonos.system.memory_map import ColouredMemory
 
 SOURCE = paths.ROOT / "bench" / "plugin"
 VCPUS = 8
@@ -190,7 +190,7 @@ def plan(
     lines = [
         f"ram {target.machine.ram_base:x} {target.machine.ram_size:x} {ram}",
         f"pipe {pipe:x}",
-        *_dealt(target.dealt),
+        *_coloured(target.coloured),
         f"el2 {target.mortise_text.start:x} {target.mortise_text.stop:x}",
         *(f"status {page:x}" for page in target.pages),
         *(f"word {address:x}" for address in target.counters),
@@ -202,12 +202,12 @@ def plan(
     return "\n".join(lines) + "\n"
 
 
-def _dealt(dealt: Dealt | None) -> Iterator[str]:
+def _coloured(coloured: ColouredMemory | None) -> Iterator[str]:
     """The statement that makes addresses of other statements those of the layout of coloured
     memory."""
-    if dealt is not None:
-        parts = " ".join(f"{part:x}" for part in dealt.parts)
-        yield f"dealt {dealt.base:x} {dealt.size:x} {dealt.colours:x} {parts}"
+    if coloured is not None:
+        parts = " ".join(f"{part:x}" for part in coloured.parts)
+        yield f"coloured {coloured.base:x} {coloured.size:x} {coloured.colours:x} {parts}"
 
 
 def records(data: bytearray, vms: int, words: int = 0) -> Iterator[Record]:

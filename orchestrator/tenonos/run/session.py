@@ -21,7 +21,7 @@ from typing import IO, Protocol
 from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
-from tenonos.run.dynamic_vms import LateVms
+from tenonos.run.dynamic_vms import DynamicVms
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.guest_clock import GuestClock
 from tenonos.run.interruption import Interruption
@@ -99,7 +99,7 @@ class Session:
         self.transcripts: dict[str, Transcript] = {}
         self.statuses: dict[str, Status] = {}
         self.opening: dict[str, Status] = {}
-        self.late = LateVms(target.slots)
+        self.late = DynamicVms(target.slots)
         self.ready: dict[str, int] = {}
         self.passages = plugin.Passages()
         self.problem: str | None = None
@@ -126,7 +126,9 @@ class Session:
         machine = self.target.machine
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(RunFolder(machine.ram_size, paths.RUN))
-            self._ram = Ram(folder / "ram", machine.ram_base, machine.ram_size, self.target.dealt)
+            self._ram = Ram(
+                folder / "ram", machine.ram_base, machine.ram_size, self.target.coloured
+            )
             stack.callback(self._ram.close)
             self._readers = [
                 TaskReader(self._ram, task.address, task.size) for task in self.target.tasks

@@ -11,7 +11,7 @@ from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
-    from tenonos.system.memory_map import Dealt
+    from tenonos.system.memory_map import ColouredMemory
     from tenonos.system.model import System
 
 
@@ -94,7 +94,7 @@ class Target:
     """The image that runs on the bare machine, without Mortise."""
     serial_lines: tuple[str, ...] = ()
     """Serial ports of VMs besides the console."""
-    dealt: Dealt | None = None
+    coloured: ColouredMemory | None = None
     """Coloured memory: addresses of VMs with colours are those of the layout."""
 
     @property
@@ -162,7 +162,7 @@ class Target:
             elves=tuple(built.elves.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
             serial_lines=system.serial_lines,
-            dealt=layout.dealt,
+            coloured=layout.coloured,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)
                 for name, place in layout.channels.items()

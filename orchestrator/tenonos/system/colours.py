@@ -9,7 +9,7 @@ from typing import Any
 from tenonos.errors import InputError
 from tenonos.system.devices import DMA
 from tenonos.system.limits import BLOCK, PAGE
-from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, TASK_SIZE, Dealt
+from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, TASK_SIZE, ColouredMemory
 from tenonos.system.model import System, Vm
 from tenonos.system.translation_tables import over
 
@@ -85,7 +85,7 @@ def warnings(system: System) -> Iterator[str]:
     )
 
 
-def deal(system: System, find: Callable[[int, int], int | None]) -> Dealt | None:
+def divide(system: System, find: Callable[[int, int], int | None]) -> ColouredMemory | None:
     """The memory that VMs with colours have, none without colours.
 
     `find` returns the address of free RAM of a size and alignment.
@@ -113,7 +113,9 @@ def deal(system: System, find: Callable[[int, int], int | None]) -> Dealt | None
             where=system.at(large, "colours"),
             mend="give it more colours, or less memory",
         )
-    return Dealt(base + room, rows * row, range(base, base + tables * row), colours, tuple(parts))
+    return ColouredMemory(
+        base + room, rows * row, range(base, base + tables * row), colours, tuple(parts)
+    )
 
 
 def size(vm: Vm) -> int:
@@ -130,17 +132,17 @@ def frames(system: System, vm: Vm) -> int:
     return 1 + over(ranges)
 
 
-def status(dealt: Dealt, vm: int) -> int:
+def status(coloured: ColouredMemory, vm: int) -> int:
     """The status page of a VM: the first page of its colours beside its tables."""
-    part = dealt.parts[vm]
-    return dealt.tables.start + ((part & -part).bit_length() - 1) * PAGE
+    part = coloured.parts[vm]
+    return coloured.tables.start + ((part & -part).bit_length() - 1) * PAGE
 
 
-def record(dealt: Dealt) -> dict[str, Any]:
+def record(coloured: ColouredMemory) -> dict[str, Any]:
     """The record in the manifest."""
     return {
-        "memory": {"start": dealt.base, "size": dealt.size},
-        "tables": {"start": dealt.tables.start, "size": len(dealt.tables)},
-        "parts": dealt.parts,
-        "colours": dealt.colours,
+        "memory": {"start": coloured.base, "size": coloured.size},
+        "tables": {"start": coloured.tables.start, "size": len(coloured.tables)},
+        "parts": coloured.parts,
+        "colours": coloured.colours,
     }

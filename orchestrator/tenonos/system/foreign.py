@@ -10,7 +10,7 @@ from tenonos.errors import InputError
 from tenonos.system.limits import BLOCK, CHUNK, MAPPINGS, PAYLOADS
 from tenonos.system.memory_map import Content, GuestLayout, Parts, Payload
 from tenonos.system.model import Foreign, System, Vm
-from tenonos.system.range_allocator import Room
+from tenonos.system.range_allocator import RangeAllocator
 
 _TRANSLATED = 1 << 39
 """The end of guest address space (pool/core/paging)."""
@@ -34,7 +34,7 @@ def check(system: System) -> None:
 
 def _memory(system: System, vm: Vm, foreign: Foreign) -> None:
     """Check that memory is in whole blocks, without overlaps with each other or with registers."""
-    seen = Room(0, _TRANSLATED)
+    seen = RangeAllocator(0, _TRANSLATED)
     registers = system.board.frames() | {
         f'device "{name}"': (device.base, device.size)
         for name, device in system.board.devices.items()
@@ -114,7 +114,7 @@ def _places(system: System, vm: Vm, foreign: Foreign, content: Content) -> dict[
     """Guest addresses of the payloads: the image at its own, the others in free memory."""
     seen = range(foreign.seen_at, foreign.seen_at + vm.memory)
     memory = [seen, *(range(region.at, region.at + region.size) for region in foreign.regions)]
-    room = Room(seen.start, seen.stop)
+    room = RangeAllocator(seen.start, seen.stop)
     places = dict(content.at)
     for part, base in content.at.items():
         size = max(content.sizes[part], content.image_size)
@@ -146,7 +146,7 @@ def _places(system: System, vm: Vm, foreign: Foreign, content: Content) -> dict[
     return places
 
 
-def _find(system: System, vm: Vm, room: Room, size: int, part: str) -> int:
+def _find(system: System, vm: Vm, room: RangeAllocator, size: int, part: str) -> int:
     base = room.find(size, BLOCK)
     if base is None:
         raise InputError(

@@ -24,8 +24,8 @@ from tenonos.system.memory_map import (
     Area,
     ChannelEnd,
     ChannelLayout,
+    ColouredMemory,
     Content,
-    Dealt,
     GuestLayout,
     Layout,
     Parts,
@@ -37,7 +37,7 @@ from tenonos.system.memory_map import (
     VmLayout,
 )
 from tenonos.system.model import Channel, Reserve, System, Vlib, Vm
-from tenonos.system.range_allocator import Room, up
+from tenonos.system.range_allocator import RangeAllocator, up
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class _Own:
 
     base: int
     status: int
-    room: Room
+    room: RangeAllocator
 
 
 def lay_out(
@@ -77,22 +77,26 @@ def lay_out(
         stores.append(disks.place(system, disk, vm, at))
         at += stores[-1].room
     image_size = at - board.image.mortise
-    ram = Room(board.image.mortise, board.ram_end)
+    ram = RangeAllocator(board.image.mortise, board.ram_end)
     if board.image.mortise + image_size > board.ram_end:
         raise InputError(
             f"the system image ({image_size >> 20}M) is larger than RAM", where=system.shown
         )
     ram.take(board.image.mortise, image_size, "the system image")
     bases = _memory(system, ram)
-    dealt = colours.deal(system, ram.find)
-    if dealt is not None:
-        ram.take(dealt.tables.start, dealt.base + dealt.size - dealt.tables.start, "the colours")
+    coloured = colours.divide(system, ram.find)
+    if coloured is not None:
+        ram.take(
+            coloured.tables.start,
+            coloured.base + coloured.size - coloured.tables.start,
+            "the colours",
+        )
     reserve = None if system.reserve is None else _reserve(system, system.reserve, ram)
     vms, templates = {}, {}
     for vm in system.vms:
         payloads = parts.get(vm.name, {})
-        if dealt is not None and vm.colours is not None:
-            own = _coloured(dealt, vm)
+        if coloured is not None and vm.colours is not None:
+            own = _coloured(coloured, vm)
         else:
             own = _Own(bases[vm.name], statuses[vm.name], ram)
         made = _PLACES[vm.kind](system, vm, own, contents[vm.name], payloads)
@@ -121,7 +125,7 @@ def lay_out(
         channels=known,
         vlibs=served,
         reserve=reserve,
-        dealt=dealt,
+        coloured=coloured,
         disks=tuple(stores),
     )
 
@@ -140,7 +144,7 @@ def _loaded(place: VmLayout) -> int:
     return max((payload.pa + payload.size for payload in place.payloads.values()), default=0)
 
 
-def _reserve(system: System, reserve: Reserve, ram: Room) -> ReserveLayout:
+def _reserve(system: System, reserve: Reserve, ram: RangeAllocator) -> ReserveLayout:
     where = system.where("reserve", "memory")
     base = ram.find(reserve.memory, BLOCK)
     if base is None:
@@ -155,14 +159,14 @@ def _reserve(system: System, reserve: Reserve, ram: Room) -> ReserveLayout:
     return ReserveLayout(base, reserve.memory, slots, reserve.vms)
 
 
-def _channel(system: System, channel: Channel, ram: Room) -> ChannelLayout:
+def _channel(system: System, channel: Channel, ram: RangeAllocator) -> ChannelLayout:
     where = system.where("channel", channel.index, "slots")
     what = f'channel "{channel.name}"'
     pa = _area(ram, channels.size(channel), what, where, "give it fewer or smaller messages")
     return ChannelLayout(channel.name, channel.index, pa, channels.producer_size(channel))
 
 
-def _cells(system: System, vm: Vm, ram: Room) -> Area | None:
+def _cells(system: System, vm: Vm, ram: RangeAllocator) -> Area | None:
     """The cells of a Linux VM, mapped one to one."""
     if not vm.detach:
         return None
@@ -170,7 +174,7 @@ def _cells(system: System, vm: Vm, ram: Room) -> Area | None:
     return Area(pa, pa, detach.size(vm), WRITABLE)
 
 
-def _vlib(system: System, vlib: Vlib, ram: Room) -> VlibLayout:
+def _vlib(system: System, vlib: Vlib, ram: RangeAllocator) -> VlibLayout:
     where = system.where("vlib", vlib.index, "size")
     size = PAGE + vlib.size
     pa = _area(ram, size, f'vLib "{vlib.name}"', where, "make it smaller, or a VM")
@@ -220,7 +224,7 @@ def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayo
     return replace(place, vlibs=ends, window=window)
 
 
-def _memory(system: System, ram: Room) -> dict[str, int]:
+def _memory(system: System, ram: RangeAllocator) -> dict[str, int]:
     """Each VM's RAM: fixed addresses first, then first fit."""
     bases: dict[str, int] = {}
     elsewhere = [vm for vm in system.vms if vm.colours is None]
@@ -245,7 +249,9 @@ def _memory(system: System, ram: Room) -> dict[str, int]:
     return bases
 
 
-def _area(ram: Room, size: int, what: str, where: str, mend: str, *, align: int = PAGE) -> int:
+def _area(
+    ram: RangeAllocator, size: int, what: str, where: str, mend: str, *, align: int = PAGE
+) -> int:
     base = ram.find(size, align)
     if base is None:
         raise InputError(f"no room for {what}", where=where, mend=mend)
@@ -253,15 +259,15 @@ def _area(ram: Room, size: int, what: str, where: str, mend: str, *, align: int 
     return base
 
 
-def _coloured(dealt: Dealt, vm: Vm) -> _Own:
+def _coloured(coloured: ColouredMemory, vm: Vm) -> _Own:
     """The addresses of a coloured VM: status page beside its tables, shared areas after its RAM."""
-    base = dealt.part(vm.index)
-    room = Room(base, dealt.part(vm.index + 1))
+    base = coloured.part(vm.index)
+    room = RangeAllocator(base, coloured.part(vm.index + 1))
     room.take(base, vm.memory, "its memory")
-    return _Own(base, colours.status(dealt, vm.index), room)
+    return _Own(base, colours.status(coloured, vm.index), room)
 
 
-def _shared(system: System, vm: Vm, ram: Room, size: int) -> int:
+def _shared(system: System, vm: Vm, ram: RangeAllocator, size: int) -> int:
     what = f'the shared areas of VM "{vm.name}"'
     return _area(ram, size, what, system.at(vm, "memory"), "make a VM smaller")
 

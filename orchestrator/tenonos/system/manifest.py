@@ -202,8 +202,8 @@ def _values(table: str, system: System, layout: Layout) -> Iterable[dict[str, An
             return [
                 {"memory": span(*memory), "slots": span(*slots), "cpus": _set(system.reserve.cpus)}
             ]
-        case "colouring" if layout.dealt is not None:
-            return [colours.record(layout.dealt)]
+        case "colouring" if layout.coloured is not None:
+            return [colours.record(layout.coloured)]
         case "regulation" if system.regulation is not None:
             return [regulation.record(system.regulation)]
         case "templates":

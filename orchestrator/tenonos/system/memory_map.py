@@ -234,8 +234,8 @@ class ReserveLayout:
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """Memory divided by page colours, as in `core_colouring::Dealt`.
+class ColouredMemory:
+    """Memory divided by page colours, as in `core_colouring::ColouredMemory`.
 
     Addresses in it count the pages of each part consecutively. `tables` are the physical addresses
     of pages for status and translation tables.
@@ -321,7 +321,7 @@ class Layout:
     channels: dict[str, ChannelLayout] = field(default_factory=dict)
     vlibs: dict[str, VlibLayout] = field(default_factory=dict)
     reserve: ReserveLayout | None = None
-    dealt: Dealt | None = None
+    coloured: ColouredMemory | None = None
     disks: tuple[DiskLayout, ...] = ()
 
     def vm(self, name: str) -> VmLayout:

@@ -6,7 +6,7 @@ def up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-class Room:
+class RangeAllocator:
     """A first-fit allocator over RAM or over a VM's address space."""
 
     def __init__(self, base: int, end: int) -> None:

@@ -2,7 +2,7 @@
 
 import struct
 
-from tenonos.run.dynamic_vms import LateVms
+from tenonos.run.dynamic_vms import DynamicVms
 from tenonos.run.formats import State
 
 PAGES = (0x1000, 0x2000)
@@ -24,25 +24,25 @@ class Pages:
         self.pages[PAGES[slot]] = page.ljust(4096, b"\0")
 
 
-def seen(late: LateVms) -> list[tuple[str, int, State]]:
+def seen(late: DynamicVms) -> list[tuple[str, int, State]]:
     return [(name, vm.slot, vm.status.state) for name, vm in late.seen.items()]
 
 
 def test_nothing_is_seen_before_anything_is_made():
-    late = LateVms(PAGES)
+    late = DynamicVms(PAGES)
     late.read(Pages())
     assert seen(late) == []
 
 
 def test_one_that_came_and_went_between_two_looks_is_seen():
-    memory, late = Pages(), LateVms(PAGES)
+    memory, late = Pages(), DynamicVms(PAGES)
     memory.put(0, "job", State.DESTROYED)
     late.read(memory)
     assert seen(late) == [("job", 0, State.DESTROYED)]
 
 
 def test_a_vm_is_destroyed_when_its_slot_has_another():
-    memory, late = Pages(), LateVms(PAGES)
+    memory, late = Pages(), DynamicVms(PAGES)
     memory.put(0, "a", State.RUNNING)
     late.read(memory)
     memory.put(0, "b", State.CREATED)
@@ -51,7 +51,7 @@ def test_a_vm_is_destroyed_when_its_slot_has_another():
 
 
 def test_one_that_came_back_elsewhere_is_where_it_is_now():
-    memory, late = Pages(), LateVms(PAGES)
+    memory, late = Pages(), DynamicVms(PAGES)
     memory.put(0, "job", State.RUNNING)
     late.read(memory)
     memory.put(0, "job", State.DESTROYED)

@@ -5,7 +5,7 @@ import os
 
 from tenonos.run.memory import Ram
 from tenonos.system.limits import PAGE
-from tenonos.system.memory_map import Dealt
+from tenonos.system.memory_map import ColouredMemory
 
 MIB = 1 << 20
 
@@ -30,10 +30,10 @@ def test_unwritten_memory_reads_as_zero(tmp_path):
     ram.close()
 
 
-def test_what_is_dealt_out_is_read_as_it_belongs_together(tmp_path):
+def test_pages_of_a_part_are_read_as_consecutive(tmp_path):
     # Pages of two colours in turn, one for each of two parts.
-    dealt = Dealt(PAGE, 4 * PAGE, range(0), 2, (1, 2))
-    ram = Ram(tmp_path / "ram", 0, MIB, dealt)
+    coloured = ColouredMemory(PAGE, 4 * PAGE, range(0), 2, (1, 2))
+    ram = Ram(tmp_path / "ram", 0, MIB, coloured)
     with (tmp_path / "ram").open("r+b") as file, mmap.mmap(file.fileno(), 0) as view:
         for page in range(6):
             view[page * PAGE : (page + 1) * PAGE] = bytes([page]) * PAGE

@@ -40,10 +40,12 @@ class Watch:
 
 def tables(session, vm):
     """The tables of a VM's stage 2, and what they map: address, physical address and bytes."""
-    dealt = session.target.dealt
-    status = colours.status(dealt, vm)
+    coloured = session.target.coloured
+    status = colours.status(coloured, vm)
     own = [
-        page for page in dealt.tables if page % PAGE == 0 and dealt.parts[vm] >> colour(page) & 1
+        page
+        for page in coloured.tables
+        if page % PAGE == 0 and coloured.parts[vm] >> colour(page) & 1
     ]
     root = own[own.index(status) + 1]
     found, leaves = [], []
@@ -92,7 +94,7 @@ def test_nothing_is_mapped_that_has_a_colour_of_another(run):
     built, _, memory = run
     for vm in built.system.vms:
         found, leaves = memory[vm.name]
-        own = [c for c in range(16) if built.layout.dealt.parts[vm.index] >> c & 1]
+        own = [c for c in range(16) if built.layout.coloured.parts[vm.index] >> c & 1]
         ram = [leaf for leaf in leaves if leaf[1] >= DEVICES]
         assert {size for _, _, size in ram} == {PAGE}
         assert {colour(pa) for _, pa, _ in ram} == set(own)

@@ -6,7 +6,7 @@
 //! the sets of its own colour only, and consecutive pages have consecutive colours. An owner of pages
 //! of some colours cannot evict lines from the sets of the others.
 //!
-//! [`Dealt`] memory is divided into parts, each with a set of colours. The pages of a part are
+//! [`ColouredMemory`] is divided into parts, each with a set of colours. The pages of a part are
 //! scattered, so each part has a contiguous range of *addresses* that maps to its pages in ascending
 //! order, and the whole memory has as many addresses as bytes. Ownership and overlap can then be
 //! checked on ranges as for memory without colours.
@@ -23,10 +23,10 @@
 //! # Example
 //!
 //! ```
-//! use core_colouring::Dealt;
+//! use core_colouring::ColouredMemory;
 //!
 //! // 16 pages of 4 colours; the first part has two of them.
-//! let memory = Dealt::new(0x10000, 0x10000, 4, &[0b0011, 0b0100]).unwrap();
+//! let memory = ColouredMemory::new(0x10000, 0x10000, 4, &[0b0011, 0b0100]).unwrap();
 //! assert_eq!(memory.place(0x10000), (0x10000, 0x2000)); // two pages side by side
 //! assert_eq!(memory.place(0x12000), (0x14000, 0x2000)); // the next two
 //! assert_eq!(memory.part(1), Some((0x18000, 0x4000)));
@@ -47,7 +47,7 @@ pub const COLOURS: u32 = u64::BITS;
 
 /// Memory with its pages assigned by colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dealt {
+pub struct ColouredMemory {
     base: u64,
     /// The number of pages of each colour.
     rows: u64,
@@ -56,7 +56,7 @@ pub struct Dealt {
     parts: [u64; PARTS + 1],
 }
 
-impl Dealt {
+impl ColouredMemory {
     /// Memory of `size` bytes from `base` on, both multiples of one page per colour, divided into parts
     /// with these sets of colours. None if a colour does not exist or is in two sets, or a limit is
     /// exceeded.
@@ -189,23 +189,26 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_dealt_out_is_refused() {
+    fn invalid_colours_are_refused() {
         let row = 4 * PAGE;
-        assert!(Dealt::new(BASE, row, 4, &[0b0011, 0b1100]).is_some());
-        assert!(Dealt::new(BASE, row, 4, &[0b0011, 0b0110]).is_none());
-        assert!(Dealt::new(BASE, row, 4, &[0b1_0000]).is_none(), "a fifth");
-        assert!(Dealt::new(BASE + PAGE, row, 4, &[1]).is_none());
-        assert!(Dealt::new(BASE, PAGE, 4, &[1]).is_none());
-        assert!(Dealt::new(BASE, 0, 4, &[1]).is_none());
-        assert!(Dealt::new(0, PAGE, 0, &[]).is_none());
-        assert!(Dealt::new(0, 65 * PAGE, 65, &[]).is_none());
-        assert!(Dealt::new(!(row - 1), row, 4, &[1]).is_none());
-        assert!(Dealt::new(BASE, row, 4, &[0; 9]).is_none());
+        assert!(ColouredMemory::new(BASE, row, 4, &[0b0011, 0b1100]).is_some());
+        assert!(ColouredMemory::new(BASE, row, 4, &[0b0011, 0b0110]).is_none());
+        assert!(
+            ColouredMemory::new(BASE, row, 4, &[0b1_0000]).is_none(),
+            "a fifth"
+        );
+        assert!(ColouredMemory::new(BASE + PAGE, row, 4, &[1]).is_none());
+        assert!(ColouredMemory::new(BASE, PAGE, 4, &[1]).is_none());
+        assert!(ColouredMemory::new(BASE, 0, 4, &[1]).is_none());
+        assert!(ColouredMemory::new(0, PAGE, 0, &[]).is_none());
+        assert!(ColouredMemory::new(0, 65 * PAGE, 65, &[]).is_none());
+        assert!(ColouredMemory::new(!(row - 1), row, 4, &[1]).is_none());
+        assert!(ColouredMemory::new(BASE, row, 4, &[0; 9]).is_none());
     }
 
     #[test]
     fn outside_nothing_is_scattered() {
-        let memory = Dealt::new(BASE, 16 * PAGE, 4, &[0b0101]).unwrap();
+        let memory = ColouredMemory::new(BASE, 16 * PAGE, 4, &[0b0101]).unwrap();
         assert_eq!(memory.place(0), (0, BASE));
         assert_eq!(memory.place(BASE - 1), (BASE - 1, 1));
         let end = BASE + 16 * PAGE;
@@ -219,7 +222,7 @@ mod tests {
         #[test]
         fn each_address_is_a_place_of_its_own((colours, sets) in sets(), rows in 1u64..20) {
             let pages = rows * u64::from(colours);
-            let memory = Dealt::new(BASE, pages * PAGE, colours, &sets).unwrap();
+            let memory = ColouredMemory::new(BASE, pages * PAGE, colours, &sets).unwrap();
             let mut places = BTreeSet::new();
             for page in 0..pages {
                 let address = BASE + page * PAGE + page % PAGE;
@@ -238,7 +241,7 @@ mod tests {
         #[test]
         fn a_part_has_its_own_colours_in_turn((colours, sets) in sets(), rows in 1u64..20) {
             let size = rows * u64::from(colours) * PAGE;
-            let memory = Dealt::new(BASE, size, colours, &sets).unwrap();
+            let memory = ColouredMemory::new(BASE, size, colours, &sets).unwrap();
             let mut end = BASE;
             for (part, &set) in sets.iter().enumerate() {
                 let own: Vec<_> = (0..colours).filter(|colour| set & 1 << colour != 0).collect();

@@ -11,7 +11,7 @@ use zerocopy::{Immutable, KnownLayout, TryFromBytes};
 #[repr(C)]
 pub struct Colouring {
     /// Memory of the VMs. Addresses of the manifest in this range count the pages of each VM
-    /// consecutively (`core_colouring::Dealt`).
+    /// consecutively (`core_colouring::ColouredMemory`).
     pub memory: PhysicalRange,
     /// Memory for status pages and translation tables; each page serves the VM with its colour.
     /// Addresses of the manifest in this range are physical addresses.

@@ -210,7 +210,7 @@ fn a_lonely_timer_expires_without_being_moved() {
 }
 
 #[test]
-fn a_timer_can_be_cancelled_while_its_slot_is_dealt_out() {
+fn a_timer_can_be_cancelled_while_its_slot_is_redistributed() {
     let timers = timers(3);
     let queue = RadixHeap::new();
     for (timer, deadline) in timers.iter().zip([0x1_0000, 0x1_0001, 0x1_0002]) {

@@ -5,13 +5,13 @@
 //!
 //! VMs on different cores share the last level of cache, in which each can evict the lines of
 //! others (TenonOS, section 4.4.2). A system may give its VMs page colours. Each then has pages of
-//! its own colours only: RAM, log ring and shared areas come from the memory that is [dealt
-//! out](core_colouring::Dealt), its status page and translation tables from pages of some of its
-//! colours outside that memory.
+//! its own colours only: RAM, log ring and shared areas come from the [coloured
+//! memory](core_colouring::ColouredMemory), its status page and translation tables from pages of some of
+//! its colours outside that memory.
 //!
 //! # Guarantees
 //!
-//! - The manifest is checked again before any VM is made: memory that is dealt out does not overlap
+//! - The manifest is checked again before any VM is made: coloured memory does not overlap
 //!   Mortise, a VM with colours has no memory but its own part, and no VM maps a page of the
 //!   tables' range but its own status page, read-only.
 //! - Colours are used when Mortise maps, fills and scrubs memory, at starts and restarts, and never
@@ -26,7 +26,7 @@
 
 mod supply;
 
-use core_colouring::Dealt;
+use core_colouring::ColouredMemory;
 use core_manifest::{Colouring, Mapping, MappingKind, System, Vm, limits};
 use core_memory::PhysicalRange;
 use core_paging::Frames;
@@ -36,13 +36,13 @@ use supply::Supply;
 
 /// Memory that the system deals out by colour.
 pub struct Colours {
-    dealt: Once<Dealt>,
+    coloured: Once<ColouredMemory>,
     supplies: [Once<Supply>; limits::VMS],
 }
 
 /// Colours of this image's system.
 pub static COLOURS: Colours = Colours {
-    dealt: Once::new(),
+    coloured: Once::new(),
     supplies: [const { Once::new() }; limits::VMS],
 };
 
@@ -59,7 +59,7 @@ impl mortise_partition::Colouring for Colours {
         let image = layout::image_start() as u64;
         let end = mortise_partition::loaded_end() as u64;
         let image = PhysicalRange::new(image, end - image).ok_or("the image has no end")?;
-        let dealt = check(colouring, system.vms, &image)?;
+        let coloured = check(colouring, system.vms, &image)?;
         for ((supply, &colours), vm) in self.supplies.iter().zip(&colouring.parts).zip(system.vms) {
             if colours != 0 {
                 let status = vm.status.start();
@@ -68,13 +68,13 @@ impl mortise_partition::Colouring for Colours {
                 });
             }
         }
-        self.dealt.call_once(|| dealt);
+        self.coloured.call_once(|| coloured);
         Ok(())
     }
 
     fn place(&self, address: u64) -> (u64, u64) {
-        match self.dealt.get() {
-            Some(dealt) => dealt.place(address),
+        match self.coloured.get() {
+            Some(coloured) => coloured.place(address),
             None => (address, u64::MAX - address),
         }
     }
@@ -86,16 +86,20 @@ impl mortise_partition::Colouring for Colours {
 }
 
 /// Checks that the parts of VMs are separate from each other and from Mortise's image.
-fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dealt, &'static str> {
+fn check(
+    colouring: &Colouring,
+    vms: &[Vm],
+    image: &PhysicalRange,
+) -> Result<ColouredMemory, &'static str> {
     let (memory, tables) = (&colouring.memory, &colouring.tables);
     let (base, size) = (memory.start(), memory.size());
-    let dealt = Dealt::new(base, size, colouring.colours, &colouring.parts)
+    let coloured = ColouredMemory::new(base, size, colouring.colours, &colouring.parts)
         .ok_or("colours overlap or are too many")?;
     if memory.overlaps(image) || tables.overlaps(image) {
         return Err("coloured memory overlaps Mortise");
     }
     for (index, vm) in vms.iter().enumerate() {
-        let part = dealt.part(index);
+        let part = coloured.part(index);
         let part = part.and_then(|(start, size)| PhysicalRange::new(start, size));
         let own = |mapping: &Mapping| is_own(mapping, vm, part.as_ref(), colouring);
         if !vm.mappings.iter().all(own) {
@@ -106,7 +110,7 @@ fn check(colouring: &Colouring, vms: &[Vm], image: &PhysicalRange) -> Result<Dea
             return Err("a payload is in memory that it deals out");
         }
     }
-    Ok(dealt)
+    Ok(coloured)
 }
 
 /// Whether a VM with this part of the memory may have this mapping.

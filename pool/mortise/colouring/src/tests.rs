@@ -83,8 +83,8 @@ fn refused(colouring: &Colouring, vms: &[Vm]) -> &'static str {
 
 #[test]
 fn separate_parts_are_accepted() {
-    let dealt = check(&colouring(), &pair(), &image()).unwrap();
-    assert_eq!(dealt.place(MEMORY + 32 * PAGE).0, MEMORY + 8 * PAGE);
+    let coloured = check(&colouring(), &pair(), &image()).unwrap();
+    assert_eq!(coloured.place(MEMORY + 32 * PAGE).0, MEMORY + 8 * PAGE);
 }
 
 #[test]
