@@ -142,6 +142,7 @@ impl Machine {
     }
 
     /// Counts a VM or core task that ended. After the last one the machine is powered off.
+    #[inline]
     pub fn count_end(&self) {
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             core_log::info!("every virtual machine has ended");

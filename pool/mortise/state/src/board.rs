@@ -125,6 +125,7 @@ impl Board {
     }
 
     /// The redistributor of core `cpu`; the board numbers both alike.
+    #[inline]
     pub fn redistributor(&self, cpu: usize) -> Redistributor {
         let base = self.gicr_base + cpu * self.gicr_stride;
         // SAFETY: the board description states the address, and every core's map has all

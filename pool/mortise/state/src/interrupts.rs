@@ -81,6 +81,7 @@ impl Interrupts {
     /// # Errors
     ///
     /// If the interrupts cannot be mediated or virtual, or the image has no virtual devices.
+    #[inline]
     pub fn new(board: &Board, vm: &core_manifest::Vm) -> Result<Self, VmError> {
         let passed = vm.interrupts.iter().map(|&intid| u32::from(intid));
         match vm.interrupt_mode {

@@ -150,7 +150,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
         }
         Exit::SystemRegister(access) => {
             count(ExitKind::SystemRegister);
-            system_register(core, vm, vcpu, frame, access);
+            system_register(core, (vm, vcpu), frame, access);
         }
         // Pending interrupts are taken before a fault is reported; the guest repeats the access.
         Exit::DataAbort { ipa, access } => {
@@ -210,27 +210,21 @@ fn abort(core: &'static Core, vm: &'static Vm, vcpu: usize, fault: Fault) {
 }
 
 /// Emulates a trapped MRS or MSR.
-fn system_register(
-    core: &'static Core,
-    vm: &'static Vm,
-    vcpu: usize,
-    frame: &mut Frame,
-    access: SystemRegister,
-) {
-    match access.response() {
+fn system_register(core: &'static Core, (vm, vcpu): Vcpu, frame: &mut Frame, trap: SystemRegister) {
+    match trap.response() {
         TrapResponse::Sgi { group1 } => {
-            let request = SgiRequest::new(frame.register(access.register));
+            let request = SgiRequest::new(frame.register(trap.register));
             send_sgi(core, (vm, vcpu), request, group1);
         }
         TrapResponse::Constant(value) => {
-            if !access.write {
-                frame.set_register(access.register, value);
+            if !trap.write {
+                frame.set_register(trap.register, value);
             }
         }
         TrapResponse::IdRegister => match core.dispatcher() {
             Some(dispatcher) => {
-                let value = dispatcher.identity(access.encoding);
-                frame.set_register(access.register, value);
+                let value = dispatcher.identity(trap.encoding);
+                frame.set_register(trap.register, value);
             }
             None => return inject_undefined(),
         },

@@ -64,15 +64,10 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     sent
 }
 
-/// Carries out a 32-bit access to enable bits of the distributor, if nothing follows from it.
+/// Carries out a 32-bit access of general register `number` to enable bits of the distributor, if
+/// nothing follows from it.
 #[inline(always)]
-fn word(
-    core: &'static Core,
-    vm: &'static Vm,
-    frame: &mut Frame,
-    register: u8,
-    write: bool,
-) -> bool {
+fn word(core: &'static Core, vm: &'static Vm, frame: &mut Frame, number: u8, write: bool) -> bool {
     let base = core.distributor as u64;
     let offset = word_access_ipa().wrapping_sub(base) as usize;
     let Some(EnableRegister { row, sets }) = EnableRegister::at(offset) else {
@@ -80,7 +75,7 @@ fn word(
     };
     let owned = || vm.interrupts.direct().map_or(0, |gic| gic.owned_word(row));
     if write {
-        let value = frame.register(register) as u32;
+        let value = frame.register(number) as u32;
         let done = match vm.interrupts.shared() {
             Some(gic) => gic.lock().is_noop_write(row, sets, value),
             // Zeros have no effect.
@@ -105,8 +100,8 @@ fn word(
         },
     };
     finish(core);
-    frame.set_register(register, value.into());
-    if Frame::is_callee_saved(register) {
+    frame.set_register(number, value.into());
+    if Frame::is_callee_saved(number) {
         core.check_entry();
         // SAFETY: the frame is that of the pinned vCPU that exited, and nothing on this core's
         // stack is needed after the entry.
