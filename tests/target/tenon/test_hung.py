@@ -19,7 +19,9 @@ pub fn main() {
 }
 """
 HANGS = "while count > 5 { core::hint::spin_loop(); }"
-OVERLOADED = "let end = Instant::now().nanoseconds() + 20_000_000; while Instant::now().nanoseconds() < end {}"
+OVERLOADED = """\
+let end = Instant::now().nanoseconds() + 20_000_000;
+        while Instant::now().nanoseconds() < end {}"""
 
 
 @pytest.fixture
