@@ -110,6 +110,14 @@ def test_an_empty_name_of_a_file_is_refused(tmp_path, key):
     assert f"{key}: it is empty" in refused(tmp_path, text.encode())
 
 
+@pytest.mark.parametrize("memory", ["2M", "32M", "48M"])
+def test_a_linux_that_does_not_boot_is_refused(tmp_path, memory):
+    line = refused(tmp_path, described("l", linux(cpus=[0], memory=memory)).encode())
+    assert f'Linux VM "linux" has {memory}' in line and 'write memory = "64M" or more' in line
+    (tmp_path / "system.toml").write_text(described("l", linux(cpus=[0], memory="64M")))
+    assert system.load(tmp_path).vms[0].memory == 64 << 20
+
+
 def test_a_command_line_has_the_length_that_linux_reads(tmp_path):
     text = described("l", linux(cpus=[0], cmdline="x" * 2_047))
     (tmp_path / "system.toml").write_text(text)

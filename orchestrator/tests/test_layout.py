@@ -165,9 +165,9 @@ def test_what_is_loaded_in_place_is_not_copied():
     ("vms", "contents", "complaint"),
     [
         (
-            [linux(memory=32 * MIB)],
-            {"linux": linux_content()},
-            'VM "linux" needs 36M for what it is loaded with; write memory = "36M" or more',
+            [linux(memory=64 * MIB)],
+            {"linux": linux_content(total=62 * MIB)},
+            'VM "linux" needs 66M for what it is loaded with; write memory = "66M" or more',
         ),
         (
             [tenon("a", 1, 2 * MIB)],

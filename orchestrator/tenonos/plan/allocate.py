@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from tenonos.plan import templates
 from tenonos.plan.colours import Uncolourable, share_out
-from tenonos.plan.defaults import LINUX_LEAST, TENON_MEMORY, usable
+from tenonos.plan.defaults import TENON_MEMORY, usable
 from tenonos.plan.models import Guest, Item, is_bare, shares_cores
 from tenonos.system.board import Board
-from tenonos.system.limits import BLOCK
+from tenonos.system.limits import BLOCK, LINUX_LEAST
 
 SMP = "sched.smp"
 MORTISE = "mortise"

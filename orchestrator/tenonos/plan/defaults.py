@@ -9,11 +9,10 @@ from tenonos.plan import channels
 from tenonos.plan.models import CHANNEL, PARTITION, Guest, Item, Plan, is_bare, shares_cores
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
+from tenonos.system.limits import LINUX_LEAST
 
 TENON_MEMORY = 16 << 20
 LINUX_MEMORY = 512 << 20
-LINUX_LEAST = 64 << 20
-"""Memory that an arm64 distribution kernel and a busybox need to reach a shell."""
 
 RULES = {
     "board-of-the-command-line": "the board named by --board",

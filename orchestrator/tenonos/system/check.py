@@ -19,7 +19,7 @@ from tenonos.system import (
     shares,
     vlibs,
 )
-from tenonos.system.limits import BLOCK, TASKS, VCPUS, VMS
+from tenonos.system.limits import BLOCK, LINUX_LEAST, TASKS, VCPUS, VMS
 from tenonos.system.model import System, Vm
 
 
@@ -213,6 +213,13 @@ def _memory(system: System) -> None:
                 f'memory of VM "{vm.name}" is not a multiple of 2 MiB',
                 where=where,
                 mend='for example memory = "16M"',
+            )
+        if vm.kind == "linux" and vm.kernel == "debian-cloud" and vm.memory < LINUX_LEAST:
+            raise InputError(
+                f'Linux VM "{vm.name}" has {vm.memory >> 20}M, and Debian\'s kernel does not boot '
+                "with that",
+                where=where,
+                mend=f'write memory = "{LINUX_LEAST >> 20}M" or more',
             )
         if vm.kind == "tenon" and board.ram.base + vm.memory > board.image.shared:
             most = (board.image.shared - board.ram.base) >> 20

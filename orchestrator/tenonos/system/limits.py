@@ -6,6 +6,10 @@ PAGE = 4096
 BLOCK = 2 << 20
 """Stage-2 block size: uncoloured VMs are mapped in blocks (paper section 4.3)."""
 
+LINUX_LEAST = 64 << 20
+"""Memory that an arm64 distribution kernel and a busybox need to reach a shell; with 48 MiB the
+kernel panics on its way, with 32 MiB before its console is there."""
+
 BLOCKS = 128
 """The most blocks of the reserve (pool/core/memory has bitmaps)."""
 
