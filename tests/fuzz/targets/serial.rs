@@ -5,7 +5,7 @@
 mod any;
 
 use core_manifest::Name;
-use mortise_console::{Argument, Console, Port, Words};
+use mortise_console::{Argument, Attempt, Console, Port, Progress, TURN, Words};
 use mortise_vdev_pl011::Pl011;
 
 struct Nowhere;
@@ -21,6 +21,7 @@ target!(|steps: Vec<(u8, u16, u32)>| {
     let mut serial = Pl011::new();
     let mut console = Console::new();
     let name = Name::new(b"name").expect("a name");
+    let mut now = 0;
     for (kind, at, value) in steps {
         let vm = usize::from(at);
         match kind % 6 {
@@ -35,8 +36,20 @@ target!(|steps: Vec<(u8, u16, u32)>| {
                 assert_eq!(serial.receive(value as u8), !full);
             }
             3 => {
+                let core = usize::from(kind / 6) % 2;
+                now += u64::from(value);
                 for byte in value.to_le_bytes() {
-                    while !console.put(vm, byte, &mut Nowhere, || (&name, value.into())) {}
+                    let before = now;
+                    let attempt = |now| Attempt {
+                        name: &name,
+                        now,
+                        core,
+                    };
+                    while console.put(vm, byte, &mut Nowhere, || attempt(now)) != Progress::Written
+                    {
+                        now += 1_000;
+                    }
+                    assert!(now - before <= 3 * TURN, "it waits too long");
                 }
             }
             4 => {

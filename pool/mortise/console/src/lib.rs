@@ -14,9 +14,13 @@
 //! ```
 //!
 //! Each line begins with the time and a name. Bytes are written as they arrive, so that a prompt
-//! appears at once. A line that another writer interrupts continues after `NAME+`, with the time at
-//! which it began. Lines end in CR LF; CRs of a writer are dropped, so that it cannot overwrite a
+//! appears at once. Lines end in CR LF; CRs of a writer are dropped, so that it cannot overwrite a
 //! name.
+//!
+//! A writer keeps the line to its end, or for a [turn](TURN) of 4 ms if another core has output. After
+//! that, or after two turns in which it was never the one to get it, another writer interrupts the
+//! line, which then continues after `NAME+` with the time at which it began. On the core that
+//! began the line, a writer interrupts it at once: the holder cannot proceed while it waits.
 //!
 //! Input goes to the selected VM. Ctrl-T and a digit select the VM with that index; Ctrl-T twice
 //! sends one Ctrl-T.
@@ -26,13 +30,16 @@
 //! A step writes at most one byte and takes about ten to a hundred instructions: a byte of a VM, of
 //! a prefix, or of a message of Mortise's, which is stored unformatted. Messages are written in
 //! order, before later output of VMs; if too many are queued, a line states how many were lost. No
-//! lock and no allocation: the caller serialises accesses of several cores.
+//! lock and no allocation: the caller serialises accesses of several cores. Writers that print at
+//! once all proceed: each gets the line within two turns of the longest wait of the others, and
+//! a writer that has interrupted another one writes at least a byte before it is interrupted, or has
+//! had a turn.
 //!
 //! # Example
 //!
 //! ```
 //! use core_manifest::Name;
-//! use mortise_console::{Argument, Console, Input, Port, Words};
+//! use mortise_console::{Argument, Attempt, Console, Input, Port, Progress, Words};
 //!
 //! struct Line(Vec<u8>);
 //! impl Port for Line {
@@ -47,7 +54,8 @@
 //! let (mut console, mut line) = (Console::new(), Line(Vec::new()));
 //! let (linux, motor) = (Name::of("linux"), Name::of("motor"));
 //! for byte in *b"/ # " {
-//!     while !console.put(0, byte, &mut line, || (&linux, 1_500_000_000)) {}
+//!     let attempt = Attempt { name: &linux, now: 1_500_000_000, core: 0 };
+//!     while console.put(0, byte, &mut line, || attempt) != Progress::Written {}
 //! }
 //! assert_eq!(line.0, b"[    1.500000000] linux| / # ");
 //!
@@ -76,7 +84,7 @@ mod tests;
 
 pub use input::Input;
 pub use message::{Argument, Cursor, Words};
-pub use output::last_message;
+pub use output::{Attempt, Progress, TURN, last_message};
 
 use core_manifest::Name;
 
@@ -101,6 +109,12 @@ const OWN: usize = WRITERS - 1;
 pub struct Console {
     /// The writer of the current line, if it has not ended.
     open: Option<usize>,
+    /// The core that began or continued it, the time, and whether it has written a byte since.
+    core: usize,
+    since: u64,
+    spoken: bool,
+    /// Time from which each writer waits for the line of another one, or 0.
+    waits: [u64; WRITERS],
     /// Writers with an interrupted line, one bit each.
     broken: u32,
     /// Time at which each writer's line began.
@@ -120,6 +134,10 @@ impl Console {
     pub const fn new() -> Self {
         Self {
             open: None,
+            core: 0,
+            since: 0,
+            spoken: false,
+            waits: [0; WRITERS],
             broken: 0,
             began: [0; WRITERS],
             selected: None,

@@ -57,6 +57,32 @@ impl Write for SyncWriter<'_> {
     }
 }
 
+/// Time for which a writer keeps an unfinished line from writers on other cores, in nanoseconds.
+pub const TURN: u64 = 4_000_000;
+
+/// Attempt to write while another writer has the line or none.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The writer's name.
+    pub name: &'a Name,
+    /// The time, in nanoseconds.
+    pub now: u64,
+    /// The core that tries.
+    pub core: usize,
+}
+
+/// Result of a step towards writing a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Progress {
+    /// The byte is written.
+    Written,
+    /// More steps follow.
+    More,
+    /// Another writer has the line. It is of no use to try again at once.
+    Held,
+}
+
 /// Separators separator name and text: of a new line, and of a continued one.
 const BEGINS: u8 = b'|';
 const CONTINUES: u8 = b'+';
@@ -83,28 +109,27 @@ impl Console {
         }
     }
 
-    /// Executes a step towards writing a byte of VM `vm`; a step writes at most one byte. Returns
-    /// whether the VM's byte was written. At the start of a line, `prefix` returns the VM's name and
-    /// the time in nanoseconds.
+    /// Executes a step towards writing a byte of VM `vm`; a step writes at most one byte. Where
+    /// another writer wrote last, `attempt` describes the one of now.
     pub fn put<'a>(
         &mut self,
         vm: usize,
         byte: u8,
         port: &mut dyn Port,
-        prefix: impl FnOnce() -> (&'a Name, u64),
-    ) -> bool {
+        attempt: impl FnOnce() -> Attempt<'a>,
+    ) -> Progress {
         if vm >= OWN {
-            return true;
+            return Progress::Written;
         }
         if !port.is_ready() {
-            return false;
+            return Progress::More;
         }
         match self.is_quiet() {
-            true => self.add(vm, byte, port, prefix),
+            true => self.add(vm, byte, port, attempt),
             // That takes another step.
             false => {
                 self.advance(port);
-                false
+                Progress::More
             }
         }
     }
@@ -163,25 +188,45 @@ impl Console {
         whole.text(text);
     }
 
-    /// Executes a step towards writing a byte of this writer. Returns whether it was written.
+    /// Executes a step towards writing a byte of this writer.
     fn add<'a>(
         &mut self,
         writer: usize,
         byte: u8,
         port: &mut dyn Port,
-        prefix: impl FnOnce() -> (&'a Name, u64),
-    ) -> bool {
+        attempt: impl FnOnce() -> Attempt<'a>,
+    ) -> Progress {
         if self.open != Some(writer) && byte != b'\r' {
-            let (name, now) = prefix();
+            let Attempt { name, now, core } = attempt();
+            if self.open.is_some() && core != self.core && self.is_kept(writer, now) {
+                return Progress::Held;
+            }
             self.begin(writer, name, now);
-            return false;
+            (self.core, self.since) = (core, now);
+            return Progress::More;
         }
         match byte {
             b'\r' => {}
             b'\n' => self.end(),
-            byte => port.put(byte),
+            byte => {
+                self.spoken = true;
+                port.put(byte);
+            }
         }
-        true
+        Progress::Written
+    }
+
+    /// Whether the current line is kept from `writer`, which has output: not after a turn of its
+    /// holder, or when the writer has waited for two turns, in which others may have had theirs.
+    fn is_kept(&mut self, writer: usize, now: u64) -> bool {
+        let Some(waits) = self.waits.get_mut(writer) else {
+            return false;
+        };
+        if *waits == 0 {
+            *waits = now;
+        }
+        let overdue = self.spoken && now.saturating_sub(*waits) >= 2 * TURN;
+        !overdue && now.saturating_sub(self.since) < TURN
     }
 
     /// Ends the line.
@@ -190,13 +235,15 @@ impl Console {
         self.open = None;
     }
 
-    /// Executes a step towards making `writer` the current one: interrupts the current line, or
-    /// begins or continues a line.
+    /// Makes `writer` the current one in one step, so that no other one takes the line in between:
+    /// interrupts the current line, and begins or continues one.
     fn begin(&mut self, writer: usize, name: &Name, now: u64) {
-        if self.break_off() {
-            return;
-        }
+        self.break_off();
         self.open = Some(writer);
+        self.spoken = false;
+        if let Some(waits) = self.waits.get_mut(writer) {
+            *waits = 0;
+        }
         let goes_on = self.is_broken(writer);
         self.broken &= !bit(writer);
         let Some(began) = self.began.get_mut(writer) else {
@@ -210,13 +257,11 @@ impl Console {
     }
 
     /// Interrupts the current line, if there is one.
-    fn break_off(&mut self) -> bool {
-        let Some(other) = self.open.take() else {
-            return false;
-        };
-        self.separator.end_line();
-        self.broken |= bit(other);
-        true
+    fn break_off(&mut self) {
+        if let Some(other) = self.open.take() {
+            self.separator.end_line();
+            self.broken |= bit(other);
+        }
     }
 
     const fn is_broken(&self, writer: usize) -> bool {

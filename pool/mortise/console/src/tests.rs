@@ -21,7 +21,9 @@ impl Console {
     fn write(&mut self, vm: usize, name: &str, now: u64, bytes: &[u8], line: &mut Line) {
         let name = &of(name);
         for &byte in bytes {
-            while !self.put(vm, byte, line, || (name, now)) {}
+            // On one core, so that no writer waits.
+            while self.put(vm, byte, line, || Attempt { name, now, core: 0 }) != Progress::Written {
+            }
         }
         while self.step(line) {}
     }
@@ -240,7 +242,9 @@ proptest! {
             let shown = of(name);
             whole.write(vm.into(), name, now.into(), &bytes, &mut expected);
             for byte in bytes {
-                while !stopped.put(vm.into(), byte, &mut line, || (&shown, now.into())) {}
+                while stopped.put(vm.into(), byte, &mut line, || Attempt { name: &shown, now: now.into(), core: 0 })
+                    != Progress::Written
+                {}
             }
             while stopped.step(&mut line) {}
         }
@@ -259,7 +263,7 @@ proptest! {
             let mut taken = false;
             while !taken {
                 let before = line.0.len();
-                taken = console.put(0, byte, &mut line, || (&motor, 1));
+                taken = console.put(0, byte, &mut line, || Attempt { name: &motor, now: 1, core: 0 }) == Progress::Written;
                 prop_assert!(line.0.len() - before <= 1);
             }
         }
@@ -364,4 +368,109 @@ fn a_message_interrupts_the_current_line() {
          [    2.000000000] mortise| of 1\r\n[    2.000000000] mortise| all\r\n\
          [    1.000000000] motor+  done\r\n"
     );
+}
+
+/// Writers on cores of their own, of which `order` says which one tries a step next, a microsecond
+/// apart. Returns the bytes that each one has written, and how often a line was interrupted.
+fn race(names: &[&str], order: impl Iterator<Item = usize>, length: usize) -> (Vec<usize>, usize) {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    let names: Vec<Name> = names.iter().map(|name| of(name)).collect();
+    let mut written = vec![0; names.len()];
+    let mut now = 0;
+    for vm in order {
+        now += 1_000;
+        let byte = match written[vm] % length {
+            at if at == length - 1 => b'\n',
+            _ => b'x',
+        };
+        let done = console.put(vm, byte, &mut line, || Attempt {
+            name: &names[vm],
+            now,
+            core: vm,
+        });
+        written[vm] += usize::from(done == Progress::Written);
+    }
+    let interrupted = String::from_utf8(line.0).unwrap().matches("+ ").count();
+    (written, interrupted)
+}
+
+#[test]
+fn writers_that_print_at_once_have_whole_lines() {
+    for names in [
+        &["a", "bb"][..],
+        &["left", "right"],
+        &["w0", "w1", "w2", "w3"],
+    ] {
+        let steps = 40_000;
+        let order = (0..steps).map(|step| step % names.len());
+        let (written, interrupted) = race(names, order, 61);
+        let total: usize = written.iter().sum();
+        assert!(total > steps / (4 * names.len()), "{written:?}");
+        assert!(
+            written.iter().all(|&it| it * 4 * names.len() > total),
+            "{written:?}"
+        );
+        assert_eq!(interrupted, 0, "a line takes less than a turn");
+    }
+}
+
+#[test]
+fn a_line_without_an_end_is_kept_for_a_turn() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    console.write(0, "linux", 1_000_000_000, b"/ # ", &mut line);
+    let motor = of("motor");
+    let mut put = |core, now| {
+        let mut last = Progress::More;
+        while last == Progress::More {
+            last = console.put(1, b'x', &mut line, || Attempt {
+                name: &motor,
+                now,
+                core,
+            });
+        }
+        last
+    };
+    assert_eq!(put(1, 1_000_000_000), Progress::Held);
+    assert_eq!(put(1, 1_000_000_000 + TURN - 1), Progress::Held);
+    assert_eq!(put(1, 1_000_000_000 + TURN), Progress::Written);
+}
+
+#[test]
+fn on_the_core_of_the_line_no_writer_waits() {
+    let (mut console, mut line) = (Console::new(), Line::default());
+    console.write(0, "linux", 1, b"half", &mut line);
+    console.write(1, "motor", 1, b"tick\n", &mut line);
+    assert!(
+        String::from_utf8(line.0)
+            .unwrap()
+            .ends_with("motor| tick\r\n")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Neither names nor the order in which cores try decide which writer proceeds.
+    #[test]
+    fn each_writer_proceeds(
+        writers in 2..=4usize, length in 2..200usize,
+        seed: u64,
+    ) {
+        let names = ["a", "bb", "left", "rightmost"];
+        let steps = 30_000;
+        // A linear congruential generator.
+        let next = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        let order = std::iter::successors(Some(seed), next).map(|state| (state >> 33) as usize % writers);
+        let order = order.take(steps);
+        let (written, _) = race(&names[..writers], order, length);
+        prop_assert!(written.iter().all(|&bytes| bytes > steps / 1000), "{:?}", written);
+    }
+
+    /// A writer that looks only every 10 ms, as log rings are emptied, has its turn too.
+    #[test]
+    fn a_rare_writer_proceeds(length in 2..200usize) {
+        let order = (0..200_000).map(|step| usize::from(step % 10_000 < 200 && step % 2 == 0));
+        let (written, _) = race(&["linux", "motor"], order, length);
+        prop_assert!(written[1] > 20, "{:?}", written);
+    }
 }

@@ -5,6 +5,7 @@
 //! have it emptied.
 
 use crate::output::{self as console, end_line};
+use mortise_console::Progress;
 use mortise_machine::{
     Machine, Vm,
     drain::{Drain, PIECE, SHARE},
@@ -34,26 +35,45 @@ fn taken(drain: &Drain) -> &[u8] {
 /// returns whether there was work. An earlier piece is printed first: if it is of this VM it is
 /// older, and if it is of another one it must not appear under this VM's name.
 fn step(drain: &mut Drain, machine: &'static Machine, vm: &'static Vm, left: &mut usize) -> bool {
-    if put(drain, machine) {
-        return true;
+    match put(drain, machine) {
+        Piece::Printed => {}
+        Piece::More => return true,
+        Piece::Held => {
+            console::leave_line();
+            return true;
+        }
     }
     let count = take(drain, vm, *left);
     *left -= count;
     count > 0
 }
 
-/// Does a step of keeping the piece in the backlog and printing it; returns whether there was work.
+/// State of the current piece after a step.
+enum Piece {
+    /// It was printed before.
+    Printed,
+    /// More steps may follow.
+    More,
+    /// A writer on another core has the line.
+    Held,
+}
+
+/// Does a step of keeping the piece in the backlog and printing it.
 #[inline(always)]
-fn put(drain: &mut Drain, machine: &Machine) -> bool {
+fn put(drain: &mut Drain, machine: &Machine) -> Piece {
     let Some(&byte) = taken(drain).get(drain.put) else {
-        return false;
+        return Piece::Printed;
     };
     if !drain.kept {
         append_to_backlog(drain);
-        return true;
+        return Piece::More;
     }
-    drain.put += usize::from(drain.vm.is_none_or(|vm| console::step(machine, vm, byte)));
-    true
+    match drain.vm.map(|vm| console::step(machine, vm, byte)) {
+        Some(Progress::Held) => return Piece::Held,
+        Some(Progress::More) => {}
+        Some(Progress::Written) | None => drain.put += 1,
+    }
+    Piece::More
 }
 
 /// Appends the piece to its VM's backlog.
@@ -67,10 +87,12 @@ fn append_to_backlog(drain: &mut Drain) {
 
 /// Does a step of emptying every log ring; returns whether there was work. What exceeds a VM's
 /// share is left for the next period, so that a guest that writes continuously does not occupy the
-/// core.
+/// core; so is the rest while a writer on another core has the line.
 fn step_all(drain: &mut Drain, machine: &'static Machine) -> bool {
-    if put(drain, machine) {
-        return true;
+    match put(drain, machine) {
+        Piece::Printed => {}
+        Piece::More => return true,
+        Piece::Held => return false,
     }
     let Some(vm) = machine.vm(drain.turn) else {
         drain.turn = 0;

@@ -2,7 +2,9 @@
 
 use core_log::{Level, Sink};
 use core_manifest::Name;
+use hw_arch::cpu;
 use hw_serial::Serial;
+use mortise_console::{Attempt, Progress};
 use mortise_machine::{
     Core, Machine, Vm,
     line::{Line, Wire},
@@ -57,27 +59,37 @@ pub fn wire(machine: &Machine) -> Option<Serial> {
 #[inline]
 pub fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
-        if step(machine, vm, byte) {
-            return true;
+        match step(machine, vm, byte) {
+            Progress::Written => return true,
+            Progress::More => {}
+            Progress::Held => leave_line(),
         }
     }
     false
 }
 
-/// Does a step towards printing a byte of a VM; returns whether it is on the line.
-#[inline]
-pub fn step(machine: &Machine, vm: &Vm, byte: u8) -> bool {
+/// Leaves the line's lock to its holder for a moment.
+pub fn leave_line() {
+    (0..16).for_each(|_| cpu::relax());
+}
+
+/// Does a step towards printing a byte of a VM.
+pub fn step(machine: &Machine, vm: &Vm, byte: u8) -> Progress {
     put(machine, vm.index, byte, vm.name())
 }
 
 /// Does the same for any writer, by its number.
-pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> bool {
+pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> Progress {
     let mut guard = machine.console.lock();
     let Line {
         console, serial, ..
     } = &mut *guard;
     let wire = &mut Wire(serial);
-    console.put(writer, byte, wire, || (name, machine.now()))
+    console.put(writer, byte, wire, || Attempt {
+        name,
+        now: machine.now(),
+        core: Core::current().cpu,
+    })
 }
 
 /// Ends the line that a VM has begun, if any, unless `stop` returns true before; returns whether it
