@@ -28,6 +28,7 @@ from tools.bench import (
     sensors,
     share,
     slowdown,
+    storm,
     vlib,
     vlib_timeout,
 )
@@ -50,6 +51,7 @@ SUITES = (
     "dispatch",
     "lifecycle",
     "regain",
+    "storm",
     "channel",
     "hyplet",
     "detach",
@@ -144,6 +146,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += lifecycle.rows(tell)
     if "regain" in choice.suites and DYNAMIC in choice.environments:
         rows += regain.rows(tell)
+    if "storm" in choice.suites and DYNAMIC in choice.environments:
+        rows += storm.rows(tell)
     if "hyplet" in choice.suites and BESIDE in choice.environments:
         rows += hyplet.rows(choice.full, tell)
         rows += sensors.rows(tell)

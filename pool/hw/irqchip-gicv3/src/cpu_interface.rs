@@ -113,6 +113,15 @@ impl Sgi {
         }
     }
 
+    /// Another SGI to the same core.
+    #[must_use]
+    pub const fn with_intid(self, intid: u32) -> Self {
+        match NonZeroU64::new(self.bits() & !(0xf << 24) | (intid as u64 & 0xf) << 24) {
+            Some(value) => Self(value),
+            None => self,
+        }
+    }
+
     /// The register value, to be stored.
     #[must_use]
     pub const fn bits(self) -> u64 {
@@ -148,7 +157,14 @@ const fn sgi_value(intid: u32, affinity: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::sgi_value;
+    use super::{Sgi, sgi_value};
+
+    #[test]
+    fn another_intid_keeps_the_target() {
+        let sgi = Sgi::new(3, 0x07_0005_0412);
+        assert_eq!(sgi.with_intid(6), Sgi::new(6, 0x07_0005_0412));
+        assert_eq!(sgi.with_intid(0), Sgi::new(0, 0x07_0005_0412));
+    }
 
     #[test]
     fn targets_one_core() {

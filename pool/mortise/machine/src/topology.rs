@@ -1,5 +1,6 @@
 //! Records of the machine and of its cores.
 
+mod announcement;
 mod core_work;
 mod hooks;
 mod host_irq;
@@ -15,6 +16,7 @@ use super::{
     registry::{self, Resources},
     vm::{DISCARDED, Vm},
 };
+use announcement::Announcements;
 use core::cell::Cell;
 use core::ops::{Deref, Range};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -220,6 +222,8 @@ pub struct Core {
     pub input_pending: Cell<bool>,
     /// Deferred work of the core.
     pub deferred_work: DeferredWork,
+    /// [Announcements](announcement) to this core.
+    pub announcements: Announcements,
 }
 
 // SAFETY: cells are written by the core itself, or by the boot core before this core is on; other
@@ -254,6 +258,7 @@ impl Core {
             runs: Cell::new(0),
             input_pending: Cell::new(false),
             deferred_work: DeferredWork::none(),
+            announcements: Announcements::NONE,
         }
     }
 

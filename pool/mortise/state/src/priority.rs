@@ -16,6 +16,19 @@ pub const fn device_priority(vm_priority: u8) -> u8 {
     LEAST_URGENT - (vm_priority & LEVEL_MASK)
 }
 
+/// Number of levels that interrupts of VMs are told apart by.
+pub const INTERRUPT_LEVELS: usize = (LEVELS / STEP) as usize + 1;
+
+/// Level of a VM with this priority, from 0, the least urgent.
+pub const fn interrupt_level(urgency: u8) -> usize {
+    ((urgency & LEVELS) / STEP) as usize
+}
+
+/// Interrupt priority of a level.
+pub const fn level_priority(level: usize) -> u8 {
+    device_priority(level as u8 * STEP)
+}
+
 /// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of less
 /// urgent VMs, which could not preempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +84,16 @@ const _: () =
 
 #[cfg(test)]
 mod tests {
-    use super::{PriorityMask, device_priority};
+    use super::{PriorityMask, device_priority, interrupt_level, level_priority};
+
+    #[test]
+    fn a_level_has_the_priority_of_its_vms() {
+        for urgency in 0..64 {
+            let level = interrupt_level(urgency);
+            assert!(level < super::INTERRUPT_LEVELS);
+            assert_eq!(level_priority(level), device_priority(urgency));
+        }
+    }
 
     #[test]
     fn a_running_vcpu_is_interrupted_for_more_urgent_vms_only() {

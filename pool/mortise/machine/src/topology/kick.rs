@@ -1,5 +1,8 @@
 //! Kicks of vCPUs by IPIs, one at a time.
 //!
+//! A pinned vCPU, and one that a manager takes off its core, is kicked by the doorbell. A vCPU on a
+//! shared core is [announced](super::announcement), which interrupts no more urgent one.
+//!
 //! An IPI takes some twenty instructions, and a VM can have vCPUs on many cores. On a shared core
 //! IPIs are therefore deferred to the core's own doorbell, which has a higher priority than any
 //! interrupt of a guest, and pending interrupts are taken between two IPIs.
@@ -31,22 +34,25 @@ impl Machine {
     /// Tells a vCPU of an order to its VM. On the executing core the doorbell is used too: the
     /// order is carried out in another masked section.
     pub(crate) fn kick_vcpu(&self, vm: &Vm, vcpu: usize) {
-        self.kick_core_of(vm.cpu(vcpu), vm);
+        self.kick_core_of(vm.cpu(vcpu), vm, true);
     }
 
-    /// Does so with a vCPU that is pinned to core `cpu`.
+    /// Does so with a vCPU on core `cpu`, for an `order` or because something arrived.
     #[inline(always)]
-    fn kick_core_of(&self, cpu: usize, vm: &Vm) {
+    fn kick_core_of(&self, cpu: usize, vm: &Vm, order: bool) {
         if let Some(core) = self.cores.get(cpu)
             && core.dispatcher().is_some()
         {
+            if registry::irqchip().is_none() && !(order && vm.hold_requested()) {
+                return core.announce(vm, vm.is_descheduled());
+            }
             core.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
         }
         self.send_doorbell(cpu);
     }
 
     /// Tells a vCPU, on any core, that something arrived for it. If an interrupt is pending on this
-    /// core, the doorbell tells it after that.
+    /// core, an IPI tells it after that.
     pub fn wake(&'static self, vm: &'static Vm, vcpu: usize) {
         let (core, cpu) = (Core::current(), vm.cpu(vcpu));
         if core.cpu == cpu
@@ -56,7 +62,7 @@ impl Machine {
         {
             return core.wake_vcpu(dispatcher, vm);
         }
-        self.kick_core_of(cpu, vm);
+        self.kick_core_of(cpu, vm, false);
     }
 
     /// Sends core `cpu` its doorbell, which `ICC_PMR_EL1` of a guest cannot hold back; its active priorities can (see

@@ -101,8 +101,22 @@ fn take_timer(core: &'static Core, intid: u32) -> bool {
 
 #[inline(never)]
 fn take_other(core: &'static Core, intid: u32) {
+    if let Some(level) = core.announced_level(intid) {
+        return take_announcement(core, intid, level);
+    }
     if !is_special(intid) {
         cpu_interface::end(Group::One, intid);
         deliver::deliver(core, core.current_vcpu(), intid);
     }
+}
+
+/// Takes the SGI by which other cores announce VMs of a level.
+fn take_announcement(core: &'static Core, intid: u32, level: usize) {
+    cpu_interface::end(Group::One, intid);
+    core.record(Event::Enter, intid.into());
+    core.record(Event::Leave, intid.into());
+    cpu_interface::deactivate(intid);
+    // To acknowledge orders no accesses, as for the doorbell.
+    hw_arch::barrier::dsb_sy();
+    core.take_announced(level);
 }

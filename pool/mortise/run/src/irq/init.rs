@@ -5,7 +5,7 @@ use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_machine::{Core, registry};
 use mortise_state::{
     fatal::boot_failed,
-    priority::{OWN_PRIORITY, TIMER_PRIORITY},
+    priority::{INTERRUPT_LEVELS, OWN_PRIORITY, TIMER_PRIORITY, level_priority},
 };
 
 /// Initialises this core's redistributor and CPU interface: the doorbell in Group 0 at the highest
@@ -45,6 +45,11 @@ pub(crate) fn init_core(core: &'static Core) {
         // The current vCPU's virtual timer and the hypervisor timer are both in hardware.
         private.set_priority(board.virtual_timer, TIMER_PRIORITY);
         private.enable(board.virtual_timer);
+        for level in 0..INTERRUPT_LEVELS {
+            let sgi = core.announcement_sgi(level);
+            private.set_priority(sgi, level_priority(level));
+            private.enable(sgi);
+        }
     }
     if core.dispatcher().is_some() || core.core_task().is_some() {
         private.set_priority(board.hypervisor_timer, OWN_PRIORITY);

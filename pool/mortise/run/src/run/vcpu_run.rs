@@ -47,6 +47,7 @@ pub fn run(core: &'static Core) -> ! {
     if let Some(dispatcher) = core.dispatcher() {
         apply_shared_traps(core);
         wake_pending_vms(core);
+        core.take_all_announced();
         dispatcher.begin(core)
     }
     let Some((vm, vcpu)) = core.current_vcpu() else {
