@@ -11,19 +11,22 @@ import re
 from collections.abc import Callable, Iterator
 
 from tenonos import build, paths, system
-from tenonos.bench.machine import Place, Trace
-from tenonos.bench.machine import run as start
-from tenonos.bench.reading import Setting
-from tenonos.bench.row import Kinds, Row
 from tenonos.errors import WorkError
 from tenonos.run.plugin import Passage
+from tools.bench.machine import Place, Trace
+from tools.bench.machine import run as start
+from tools.bench.reading import Setting
+from tools.bench.row import Kinds, Row
 
 SYSTEM = "bench-storm"
 VICTIM = "victim"
 SETTING = Setting(SYSTEM, "mortise-dynamic")
 
-SENDERS = {1: "[2, 1]", 2: "[2, 1, 3]", 3: "[2, 1, 3, 0]"}
-"""The cores of the hostile VM, by the number of those that send."""
+CPUS = "[2, 1]"
+"""The cores of the hostile VM in `system.toml`."""
+
+SENDERS = {1: CPUS, 2: "[2, 1, 3]", 3: "[2, 1, 3, 0]"}
+"""Its cores, by the number of those that send."""
 
 NONE = "none"
 """The first path: no VM sends. What is counted there are the exits of the marks."""
@@ -37,7 +40,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
     for senders, cpus in SENDERS.items():
         tell(f"{SYSTEM}, {senders} senders")
         folder = paths.ensure(paths.BUILD / f"{SYSTEM}-{senders}-system")
-        (folder / "system.toml").write_text(text.replace(SENDERS[1], cpus))
+        (folder / "system.toml").write_text(text.replace(CPUS, cpus))
         built = build.build(system.load(folder))
         trace = start(Place(built, VICTIM, bare=False, exits=True), "end of storm")
         yield from rows_of(trace, senders, built.system.vm(VICTIM).cpus[0])

@@ -18,7 +18,14 @@ use tenon_channel::{Error, Receiver, Sender};
 
 /// The paths, in the order of their times. At the first one no VM sends: the marks are exits on a
 /// shared core.
-const PATHS: [&str; 6] = ["none", "sgi", "redistributor", "distributor", "psci", "channel"];
+const PATHS: [&str; 6] = [
+    "none",
+    "sgi",
+    "redistributor",
+    "distributor",
+    "psci",
+    "channel",
+];
 
 /// The first path's time, and those of a path and of the part of it in which the victim computes. In
 /// the rest the vCPUs behind it have the core.

@@ -31,9 +31,8 @@
 //! a prefix, or of a message of Mortise's, which is stored unformatted. Messages are written in
 //! order, before later output of VMs; if too many are queued, a line states how many were lost. No
 //! lock and no allocation: the caller serialises accesses of several cores. Writers that print at
-//! once all proceed: each gets the line within two turns of the longest wait of the others, and
-//! a writer that has interrupted another one writes at least a byte before it is interrupted, or has
-//! had a turn.
+//! once all proceed: one that has waited for two turns has the line after the next byte of another
+//! one, and writes at least a byte itself, unless its core does not run for 16 turns.
 //!
 //! # Example
 //!

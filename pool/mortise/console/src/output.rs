@@ -60,6 +60,9 @@ impl Write for SyncWriter<'_> {
 /// Time for which a writer keeps an unfinished line from writers on other cores, in nanoseconds.
 pub const TURN: u64 = 4_000_000;
 
+/// Time for which a writer keeps a line to which it has written nothing.
+const SILENCE: u64 = 16 * TURN;
+
 /// Attempt to write while another writer has the line or none.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
@@ -217,7 +220,9 @@ impl Console {
     }
 
     /// Whether the current line is kept from `writer`, which has output: not after a turn of its
-    /// holder, or when the writer has waited for two turns, in which others may have had theirs.
+    /// holder, nor when the writer has waited for two turns, in which others may have had theirs. A
+    /// holder that has not written yet is given longer: where its core does not run for some
+    /// milliseconds, writers would interrupt each other before a byte is written.
     fn is_kept(&mut self, writer: usize, now: u64) -> bool {
         let Some(waits) = self.waits.get_mut(writer) else {
             return false;
@@ -225,8 +230,11 @@ impl Console {
         if *waits == 0 {
             *waits = now;
         }
-        let overdue = self.spoken && now.saturating_sub(*waits) >= 2 * TURN;
-        !overdue && now.saturating_sub(self.since) < TURN
+        let held = now.saturating_sub(self.since);
+        match self.spoken {
+            true => held < TURN && now.saturating_sub(*waits) < 2 * TURN,
+            false => held < SILENCE,
+        }
     }
 
     /// Ends the line.

@@ -39,6 +39,8 @@ use spin::Once;
 pub struct Machine {
     /// Serial line of the console.
     pub console: TicketLock<Line>,
+    /// End of the turn of the writer that has the line, in nanoseconds; zero when the line has ended.
+    pub line_turn: AtomicU64,
     /// Output of log rings in progress.
     pub drain: TicketLock<Drain>,
     /// Owners of the SPIs that are taken to EL2.
@@ -71,6 +73,7 @@ impl Machine {
     pub const fn new() -> Self {
         Self {
             console: TicketLock::new(Line::CLOSED),
+            line_turn: AtomicU64::new(0),
             drain: TicketLock::new(Drain::NONE),
             spi_owners: SpiOwners::none(),
             hypervisor_timer: HypervisorTimer::idle(),
@@ -258,7 +261,7 @@ impl Core {
             runs: Cell::new(0),
             input_pending: Cell::new(false),
             deferred_work: DeferredWork::none(),
-            announcements: Announcements::NONE,
+            announcements: Announcements::none(),
         }
     }
 

@@ -31,21 +31,21 @@ fn taken(drain: &Drain) -> &[u8] {
     &drain.piece[..drain.length.min(PIECE)]
 }
 
-/// Does a step of emptying the log ring of `vm`, of which up to `left` bytes are to be taken;
-/// returns whether there was work. An earlier piece is printed first: if it is of this VM it is
+/// Does a step of emptying the log ring of `vm`, of which up to `left` bytes are to be taken.
+/// An earlier piece is printed first: if it is of this VM it is
 /// older, and if it is of another one it must not appear under this VM's name.
-fn step(drain: &mut Drain, machine: &'static Machine, vm: &'static Vm, left: &mut usize) -> bool {
+fn step(drain: &mut Drain, machine: &'static Machine, vm: &'static Vm, left: &mut usize) -> Piece {
     match put(drain, machine) {
         Piece::Printed => {}
-        Piece::More => return true,
-        Piece::Held => {
-            console::leave_line();
-            return true;
-        }
+        other => return other,
     }
     let count = take(drain, vm, *left);
     *left -= count;
-    count > 0
+    if count > 0 {
+        Piece::More
+    } else {
+        Piece::Printed
+    }
 }
 
 /// State of the current piece after a step.
@@ -138,8 +138,11 @@ fn empty(
         if !options::log_rings() {
             return true;
         }
-        if !step(&mut machine.drain.lock(), machine, vm, &mut left) {
-            return flush(machine, stop);
+        let piece = step(&mut machine.drain.lock(), machine, vm, &mut left);
+        match piece {
+            Piece::More => {}
+            Piece::Held => console::leave_line(machine, stop),
+            Piece::Printed => return flush(machine, stop),
         }
     }
     false

@@ -1,10 +1,11 @@
 //! Output of guests and of Mortise on the serial line.
 
+use core::sync::atomic::Ordering;
 use core_log::{Level, Sink};
 use core_manifest::Name;
 use hw_arch::cpu;
 use hw_serial::Serial;
-use mortise_console::{Attempt, Progress};
+use mortise_console::{Attempt, Progress, TURN};
 use mortise_machine::{
     Core, Machine, Vm,
     line::{Line, Wire},
@@ -62,15 +63,26 @@ pub fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> b
         match step(machine, vm, byte) {
             Progress::Written => return true,
             Progress::More => {}
-            Progress::Held => leave_line(),
+            Progress::Held => leave_line(machine, stop),
         }
     }
     false
 }
 
-/// Leaves the line's lock to its holder for a moment.
-pub fn leave_line() {
-    (0..16).for_each(|_| cpu::relax());
+/// Looks at a line that another writer has, before the line's lock is taken again.
+const LOOKS: usize = 4096;
+
+/// Leaves the line to its holder for a moment, until the holder ends it or `stop` returns true. The
+/// holder needs the line's lock for each byte, and on emulators the registers of clock and UART have
+/// one lock for all cores: none of them is accessed here.
+pub fn leave_line(machine: &Machine, stop: &dyn Fn() -> bool) {
+    let turn = machine.line_turn.load(Ordering::Relaxed);
+    for _ in 0..LOOKS {
+        if machine.line_turn.load(Ordering::Relaxed) != turn || stop() {
+            return;
+        }
+        cpu::relax();
+    }
 }
 
 /// Does a step towards printing a byte of a VM.
@@ -80,16 +92,32 @@ pub fn step(machine: &Machine, vm: &Vm, byte: u8) -> Progress {
 
 /// Does the same for any writer, by its number.
 pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> Progress {
-    let mut guard = machine.console.lock();
+    // No queue for the lock: where an emulator or another hypervisor runs the cores in turns, it would
+    // go through all writers for each byte.
+    let Some(mut guard) = machine.console.try_lock() else {
+        cpu::relax();
+        return Progress::More;
+    };
     let Line {
         console, serial, ..
     } = &mut *guard;
     let wire = &mut Wire(serial);
-    console.put(writer, byte, wire, || Attempt {
-        name,
-        now: machine.now(),
-        core: Core::current().cpu,
-    })
+    let mut tried = None;
+    let progress = console.put(writer, byte, wire, || {
+        let now = machine.now();
+        tried = Some(now);
+        Attempt {
+            name,
+            now,
+            core: Core::current().cpu,
+        }
+    });
+    match (progress, tried) {
+        (Progress::More, Some(now)) => machine.line_turn.store(now + TURN, Ordering::Relaxed),
+        (Progress::Written, _) if byte == b'\n' => machine.line_turn.store(0, Ordering::Relaxed),
+        _ => {}
+    }
+    progress
 }
 
 /// Ends the line that a VM has begun, if any, unless `stop` returns true before; returns whether it

@@ -23,7 +23,9 @@ pub struct Announcements([AtomicU32; INTERRUPT_LEVELS]);
 
 impl Announcements {
     /// No announcement.
-    pub(crate) const NONE: Self = Self([const { AtomicU32::new(0) }; INTERRUPT_LEVELS]);
+    pub(crate) const fn none() -> Self {
+        Self([const { AtomicU32::new(0) }; INTERRUPT_LEVELS])
+    }
 
     /// Leaves VM number `vm`.
     #[inline]
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn each_vm_of_a_level_is_taken_once() {
-        let all = Announcements::NONE;
+        let all = Announcements::none();
         all.leave(1, 5);
         all.leave(1, 2);
         all.leave(1, 5);
@@ -145,7 +147,7 @@ mod tests {
     #[test]
     fn no_wake_up_is_lost_behind_the_mask() {
         const ROUNDS: u64 = 20_000;
-        static ALL: Announcements = Announcements::NONE;
+        static ALL: Announcements = Announcements::none();
         static PENDING: AtomicBool = AtomicBool::new(false);
         static NEWS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
         let senders = [0, 1].map(|vm| {

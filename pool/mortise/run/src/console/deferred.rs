@@ -39,7 +39,7 @@ impl ConsoleAccess for Core {
             match output::put(self.machine, writer, byte, &name) {
                 Progress::Written => return,
                 Progress::More => {}
-                Progress::Held => output::leave_line(),
+                Progress::Held => output::leave_line(self.machine, &|| false),
             }
         }
     }
