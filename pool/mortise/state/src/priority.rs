@@ -17,11 +17,11 @@ pub const fn device_priority(vm_priority: u8) -> u8 {
 }
 
 /// Number of levels that interrupts of VMs are told apart by.
-pub const INTERRUPT_LEVELS: usize = (LEVELS / STEP) as usize + 1;
+pub const INTERRUPT_LEVELS: usize = (LEVEL_MASK / STEP) as usize + 1;
 
 /// Level of a VM with this priority, from 0, the least urgent.
-pub const fn interrupt_level(urgency: u8) -> usize {
-    ((urgency & LEVELS) / STEP) as usize
+pub const fn interrupt_level(vm_priority: u8) -> usize {
+    ((vm_priority & LEVEL_MASK) / STEP) as usize
 }
 
 /// Interrupt priority of a level.
