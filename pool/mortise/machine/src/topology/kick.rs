@@ -43,7 +43,9 @@ impl Machine {
         if let Some(core) = self.cores.get(cpu)
             && core.dispatcher().is_some()
         {
-            if registry::irqchip().is_none() && !(order && vm.hold_requested()) {
+            // On the executing core nothing more urgent runs.
+            let elsewhere = cpu != Core::current().cpu && registry::irqchip().is_none();
+            if elsewhere && !(order && vm.hold_requested()) {
                 return core.announce(vm, vm.is_descheduled());
             }
             core.pending_vms.fetch_or(1 << vm.index, Ordering::Release);
