@@ -6,11 +6,7 @@ use core_manifest::Name;
 use hw_arch::cpu;
 use hw_serial::Serial;
 use mortise_console::{Attempt, Progress, TURN};
-use mortise_machine::{
-    Core, Machine, Vm,
-    line::{Line, Wire},
-    report::flush,
-};
+use mortise_machine::{Core, Machine, Vm, line::Wire, report::flush};
 use mortise_state::options;
 
 /// Log of Mortise before guests run, and after the last one ended.
@@ -19,15 +15,10 @@ struct OwnLines;
 impl Sink for OwnLines {
     fn write_line(&self, level: Level, text: &str) {
         let machine = Core::current().machine;
-        let mut guard = machine.console.lock();
-        let Line {
-            console, serial, ..
-        } = &mut *guard;
-        console.message(
-            machine.now(),
-            format_args!("{}{text}", level.prefix()),
-            &mut Wire(serial),
-        );
+        let line = &mut *machine.console.lock();
+        let wire = &mut Wire(&mut line.serial);
+        let text = format_args!("{}{text}", level.prefix());
+        line.console.message(machine.now(), text, wire);
     }
 }
 
@@ -98,19 +89,13 @@ pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> Progress 
         cpu::relax();
         return Progress::More;
     };
-    let Line {
-        console, serial, ..
-    } = &mut *guard;
-    let wire = &mut Wire(serial);
+    let line = &mut *guard;
+    let wire = &mut Wire(&mut line.serial);
     let mut tried = None;
-    let progress = console.put(writer, byte, wire, || {
-        let now = machine.now();
-        tried = Some(now);
-        Attempt {
-            name,
-            now,
-            core: Core::current().cpu,
-        }
+    let progress = line.console.put(writer, byte, wire, || Attempt {
+        name,
+        now: *tried.insert(machine.now()),
+        core: Core::current().cpu,
     });
     match (progress, tried) {
         (Progress::More, Some(now)) => machine.line_turn.store(now + TURN, Ordering::Relaxed),
