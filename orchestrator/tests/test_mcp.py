@@ -70,7 +70,7 @@ def test_a_client_lists_composes_explains_and_is_refused(tmp_path):
         composed.structured_content["images"]
     )
     assert set(tree.structured_content) <= set(composed.structured_content["images"])
-    assert boards.structured_content["result"][0]["board"] == "qemu-virt"
+    assert "qemu-virt" in {entry["board"] for entry in boards.structured_content["result"]}
 
     assert all(answer.is_error for answer in refused)
     unmet, outside, board = refused
@@ -162,16 +162,20 @@ def test_a_callers_argument_is_never_an_option(tmp_path):
 @pytest.mark.parametrize(
     ("name", "arguments", "what"),
     [
-        ("build", {"system": "hello", "pristine": True, "define": ["CONFIG_A=y"]}, "build.build"),
-        ("run", {"system": "hello", "seconds": 0.5}, "build.build"),
-        ("bench", {"suites": ["size"], "environments": ["bare"]}, "bench.run"),
+        (
+            "build",
+            {"system": "hello", "pristine": True, "define": ["CONFIG_A=y"]},
+            "tenonos.build.build",
+        ),
+        ("run", {"system": "hello", "seconds": 0.5}, "tenonos.build.build"),
+        ("bench", {"suites": ["size"], "environments": ["bare"]}, "tools.bench.run"),
     ],
 )
 def test_the_command_line_takes_what_a_tool_makes(monkeypatch, capsys, name, arguments, what):
     def reached(*_, **__):
         raise WorkError("reached")
 
-    monkeypatch.setattr(f"tenonos.{what}", reached)
+    monkeypatch.setattr(what, reached)
     assert cli.run([name, *asked(name, arguments).line(Project(ROOT))]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "tenon: reached"
 

@@ -52,7 +52,7 @@ WRONG = [
         'board = "qemu-vrit"',
         '2: unknown board "qemu-vrit"; did you mean qemu-virt?',
     ),
-    ('board = "qemu-virt"', 'board = "toaster"', '2: unknown board "toaster"; known are qemu-virt'),
+    ('board = "qemu-virt"', 'board = "toaster"', '2: unknown board "toaster"; known are qemu-'),
     (
         'pool = "0.1"',
         'pool = "7.3"',

@@ -106,10 +106,18 @@ def test_what_is_not_in_the_tree_is_no_matter(file):
     assert "OPTIMISE_SIZE=y" not in compose(LOOP, pool=Pool()).files["motor.config"]
 
 
-@pytest.mark.parametrize("text", ["[[needs]]\nsymbol = 1\n", "needs = 7\n", "needs = [", "\ufffe["])
-def test_a_file_that_is_none_is_one_line(file, text):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[[needs]]\nsymbol = 1\n", "not a list of dependencies"),
+        ("needs = 7\n", "not a list of dependencies"),
+        ("needs = [", "not valid TOML"),
+        ("\ufffe[", "not valid TOML"),
+    ],
+)
+def test_a_file_that_is_none_is_one_line(file, text, why):
     file.write_text(text)
-    with pytest.raises(InputError, match="not a list of dependencies"):
+    with pytest.raises(InputError, match=why):
         learned.load()
     assert cli.run(["compose", LOOP]) == 2
 

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.long(
     "pool/core/sched",
     "pool/mortise/dispatch",
     "pool/mortise/vcpu",
-    "pool/mortise/irq",
+    "pool/mortise/run",
     "pool/mortise/vgic",
 )
 

@@ -4,7 +4,7 @@ import pytest
 from conftest import assert_well
 
 pytestmark = pytest.mark.long(
-    60, "pool/mortise/machine", "pool/mortise/irq", "pool/mortise/dispatch"
+    60, "pool/mortise/machine", "pool/mortise/run", "pool/mortise/dispatch"
 )
 
 PATHS = {"sgi", "redistributor", "distributor", "psci", "channel"}
