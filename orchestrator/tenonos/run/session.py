@@ -271,6 +271,11 @@ class Session:
             self._records += data
             sizes = len(self.target.pages), len(self.target.counters)
             for record in plugin.records(self._records, *sizes):
+                if isinstance(record, plugin.Executing):
+                    # For the window alone: nothing that a bench counts.
+                    if self.options.deterministic:
+                        self.window.clock(self._executed.at(record))
+                    continue
                 if self.options.count is not None:
                     self.options.count(record)
                 if isinstance(record, plugin.Passage):
@@ -278,8 +283,6 @@ class Session:
                 elif isinstance(record, plugin.Moment) and self.options.deterministic:
                     self.window.add(record.task, record.sample, record)
                     self._executed.publish(record)
-                elif isinstance(record, plugin.Executing) and self.options.deterministic:
-                    self.window.clock(self._executed.at(record))
 
     def _chunk(self, chunk: Chunk) -> None:
         transcript = self.transcripts.setdefault(chunk.name, Transcript())
