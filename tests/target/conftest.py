@@ -157,6 +157,13 @@ def assert_well(outcome):
     assert outcome.status == 0, outcome.stderr[-4000:]
 
 
+def assert_overloaded(outcome):
+    """Asserts that the run came to its end, with tasks that demand more than they are granted; the
+    releases that never came are named."""
+    assert outcome.status == 1, outcome.stderr[-4000:]
+    assert re.search(r"tenon: .*\d+ of \d+ releases of task \S+ of \S+ never came", outcome.stderr)
+
+
 LOST = 4096
 """Memory in KiB that Linux may cache after many kills: less than the memory of the killed
 programs, and with `--full` less than a page of each."""

@@ -190,7 +190,9 @@ def _policy_switch(schedule: str, name: str) -> Row:
         elif begun and isinstance(record, Visit) and (way := Way.of(record)).switches:
             switches.append(way)
 
-    options = RunOptions(seconds=1, deterministic=True, plan=("visits",), count=take)
+    options = RunOptions(
+        seconds=1, deterministic=True, plan=("visits",), count=take, overloaded=True
+    )
     result = Session(Target.of(build.build(system.load(name))), options, []).run()
     if result.failure is not None or not switches:
         raise WorkError(f"{name}: {result.failure or 'there was no VM switch'}")

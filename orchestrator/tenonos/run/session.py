@@ -77,6 +77,8 @@ class RunOptions:
     gdb: int | None = None
     """The TCP port for a debugger."""
     binary: str = qemu.BINARY
+    overloaded: bool = False
+    """Whether tasks may demand more than they are granted: what never comes is no failure."""
 
     @property
     def counting(self) -> bool:
@@ -153,9 +155,9 @@ class Session:
         missing = [
             f"{record.missing} of {record.released} releases of task {record.task.name} of "
             f"{record.task.vm} never came"
-            for record in self.window.settle(self._gone())
+            for record in self.window.settle(self._gone() | self._paused())
         ]
-        if missing:
+        if missing and not self.options.overloaded:
             self.problem = "; ".join([*missing, *([self.problem] if self.problem else [])])
 
     def send(self, vm: str, data: bytes) -> None:
@@ -343,6 +345,11 @@ class Session:
 
     def _gone(self) -> frozenset[str]:
         return frozenset(name for name, status in self.statuses.items() if status.state.ended)
+
+    def _paused(self) -> frozenset[str]:
+        """The VMs that a manager has paused: no release of theirs is due."""
+        paused = State.PAUSED
+        return frozenset(name for name, status in self.statuses.items() if status.state is paused)
 
     def _over(self) -> bool:
         """Whether the run has ended, successfully or not."""

@@ -5,7 +5,7 @@ import shutil
 from itertools import pairwise
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import ROOT, assert_overloaded, assert_well
 from test_shares import MS, US, got, recorded
 
 from tenonos import catalogue
@@ -40,7 +40,7 @@ def run(tenon, tmp_path_factory):
     starter = folder / "starter.py"
     starter.write_text(ANOTHER_BOARD)
 
-    def call(name, *options):
+    def call(name, *options, overloaded=False):
         system = folder / f"{name}-24mhz"
         shutil.copytree(catalogue.systems()[name], system)
         file = system / "system.toml"
@@ -51,7 +51,7 @@ def run(tenon, tmp_path_factory):
         file.write_text(text)
         line = ("run", system, "--headless", "--deterministic", *options)
         outcome = tenon(*line, entry=(starter, ROOT / "orchestrator", folder))
-        assert_well(outcome)
+        (assert_overloaded if overloaded else assert_well)(outcome)
         return outcome
 
     return call
@@ -75,7 +75,7 @@ def test_fixed_priorities(run):
 def test_reservations(run, tmp_path):
     """Budgets are those of `system.toml`, and a time slice of the background is a millisecond."""
     file = tmp_path / "trace.json"
-    run("overload", "--seconds", 1, "--trace", file)
+    run("overload", "--seconds", 1, "--trace", file, overloaded=True)
     dispatches, _ = recorded(file)
     start, end = 200 * MS, 900 * MS
     had = got(dispatches, start, end)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from conftest import ROOT, assert_well
+from conftest import ROOT, assert_overloaded, assert_well
 from descriptions import described, load_vm, table
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -127,7 +127,7 @@ def recorded(file) -> tuple[list[Dispatch], dict[str, tuple[int, int]]]:
 def run(tenon, tmp_path_factory):
     """Runs a system, by name or text, with Mortise's trace."""
 
-    def call(system) -> Run:
+    def call(system, overloaded=False) -> Run:
         folder = tmp_path_factory.mktemp("shares")
         if "\n" in system:
             (folder / "system.toml").write_text(system)
@@ -137,7 +137,7 @@ def run(tenon, tmp_path_factory):
         file = folder / "trace.json"
         line = ("run", asked, "--headless", "--deterministic", "--seconds", SECONDS)
         outcome = tenon(*line, "--trace", file)
-        assert_well(outcome)
+        (assert_overloaded if overloaded else assert_well)(outcome)
         return Run(tomllib.loads(text), outcome.result, *recorded(file))
 
     return call
@@ -189,7 +189,7 @@ def assert_as_simulated(run: Run, at_least: int) -> list[Dispatch]:
 
 @pytest.mark.timeout(600)
 def test_an_overload_by_fixed_priority(run):
-    overload = run("overload")
+    overload = run("overload", overloaded=True)
     assert_as_simulated(overload, at_least=400)
     # Whole periods from the time on at which the demands of all three exceed their time.
     start, end = 200 * MS, 1_000 * MS
@@ -204,7 +204,7 @@ def test_an_overload_by_fixed_priority(run):
 
 @pytest.mark.timeout(600)
 def test_an_overload_by_deadline(run):
-    overload = run("overload-deadline")
+    overload = run("overload-deadline", overloaded=True)
     assert_as_simulated(overload, at_least=250)
     start, end = 200 * MS, 1_000 * MS
     had = got(overload.dispatches, start, end)
@@ -242,7 +242,7 @@ MIXED = described(
 @pytest.mark.timeout(600)
 def test_every_policy_side_by_side(run):
     """Budgets that are depleted while running, exhausted by waiting, and not used up."""
-    mixed = run(MIXED)
+    mixed = run(MIXED, overloaded=True)
     assert_as_simulated(mixed, at_least=1_000)
     assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
 
@@ -266,7 +266,7 @@ RATED = described(
 
 @pytest.mark.timeout(600)
 def test_the_shorter_the_period_the_more_urgent(run):
-    outcome = run(RATED)
+    outcome = run(RATED, overloaded=True)
     assert_as_simulated(outcome, at_least=700)
     had = got(outcome.dispatches, 200 * MS, 1_000 * MS)
     assert had["brief"] == pytest.approx(267 * (400 * US + RELEASE), rel=0.02)
