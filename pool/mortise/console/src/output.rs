@@ -1,6 +1,6 @@
 //! Console output: lines of several writers on one serial line.
 
-use crate::{Console, OWN, OWN_NAME, Port, Words, separator::Separator};
+use crate::{Console, OWN, OWN_NAME, Port, WRITERS, Words, separator::Separator};
 use core::fmt::{self, Write};
 use core_manifest::Name;
 
@@ -224,9 +224,7 @@ impl Console {
     /// holder that has not written yet is given longer: where its core does not run for some
     /// milliseconds, writers would interrupt each other before a byte is written.
     fn is_kept(&mut self, writer: usize, now: u64) -> bool {
-        let Some(waits) = self.waits.get_mut(writer) else {
-            return false;
-        };
+        let waits = &mut self.waits[writer % WRITERS];
         if *waits == 0 {
             *waits = now;
         }
@@ -249,19 +247,16 @@ impl Console {
         self.break_off();
         self.open = Some(writer);
         self.spoken = false;
-        if let Some(waits) = self.waits.get_mut(writer) {
-            *waits = 0;
-        }
+        self.waits[writer % WRITERS] = 0;
         let goes_on = self.is_broken(writer);
         self.broken &= !bit(writer);
-        let Some(began) = self.began.get_mut(writer) else {
-            return;
+        let first = &mut self.began[writer % WRITERS];
+        let (began, mark) = match goes_on {
+            true => (*first, CONTINUES),
+            false => (now, BEGINS),
         };
-        if !goes_on {
-            *began = now;
-        }
-        let mark = if goes_on { CONTINUES } else { BEGINS };
-        self.separator.begin_line(*began, name, mark);
+        *first = began;
+        self.separator.begin_line(began, name, mark);
     }
 
     /// Interrupts the current line, if there is one.

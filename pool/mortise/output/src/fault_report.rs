@@ -149,6 +149,7 @@ fn report_cause(report: &FaultReport, core: &'static Core, vm: &Vm) -> bool {
     !stopped
 }
 
+#[inline(always)]
 fn print_registers(report: &FaultReport, machine: &'static Machine, vm: &Vm) {
     let FaultRegisters { esr, far, elr, .. } = report.registers;
     let arguments = [esr, far, elr].map(Argument::Hexadecimal);
