@@ -16,7 +16,6 @@ use super::{
     registry::{self, Resources},
     vm::{DISCARDED, Vm},
 };
-use announcement::Announcements;
 use core::cell::Cell;
 use core::ops::{Deref, Range};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -28,8 +27,8 @@ use hw_arch::{El2, ExceptionLevel, cpu, entry::SecondaryStart};
 use hw_clock::Clock;
 use hw_irqchip_gicv3::{SetBit, cpu_interface::Sgi};
 use mortise_state::{
-    deferred_work::DeferredWork, interrupts::SpiOwners, options, periodic::HypervisorTimer,
-    stacks::PAGE,
+    announcement::Announcements, deferred_work::DeferredWork, interrupts::SpiOwners, options,
+    periodic::HypervisorTimer, stacks::PAGE,
 };
 use mortise_transfer::Transfer;
 use mortise_vcpu::{LrUsage, PinnedVcpu};
@@ -225,7 +224,7 @@ pub struct Core {
     pub input_pending: Cell<bool>,
     /// Deferred work of the core.
     pub deferred_work: DeferredWork,
-    /// [Announcements](announcement) to this core.
+    /// Announcements to this core.
     pub announcements: Announcements,
 }
 

@@ -6,7 +6,7 @@
 //! | of | modules |
 //! |---|---|
 //! | the image and its board | [`options`], [`board`], [`stacks`], [`priority`], [`fatal`] |
-//! | the machine and a core | [`periodic`], [`deferred_work`], and [`interrupts::SpiOwners`] |
+//! | the machine and a core | [`periodic`], [`deferred_work`], [`announcement`], and [`interrupts::SpiOwners`] |
 //! | a VM | [`description`], [`stage2`], [`interrupts`], [`log_ring`] |
 //! | a VM's run | [`fault`], [`restart`], [`suspension`], [`lost_cores`], [`resumable`] |
 //! | a VM slot | [`slot`], [`backlog`] |
@@ -16,6 +16,7 @@
     reason = "registers of the board, and memory that VMs share with Mortise"
 )]
 
+pub mod announcement;
 pub mod backlog;
 pub mod board;
 pub mod deferred_work;
