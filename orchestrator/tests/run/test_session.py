@@ -3,14 +3,18 @@
 import json
 import os
 import signal
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from tenonos.errors import WorkError
 from tenonos.run.console import Chunk
+from tenonos.run.formats import State
 from tenonos.run.memory import RunFolder
+from tenonos.run.plugin import KIND_EXECUTING
 from tenonos.run.screen import rows_now
 from tenonos.run.script import parse
 
@@ -182,3 +186,22 @@ def test_what_is_still_to_be_counted_is_waited_for(scenario, monkeypatch):
     visits = []
     scenario("off counted", plan=("visits",), count=visits.append).run()
     assert [visit.instructions for visit in visits] == list(range(6))
+
+
+def test_the_clock_of_executing_cores_is_no_record_of_a_bench(scenario):
+    counted = []
+    session = scenario("quiet", deterministic=True, count=counted.append)
+    session._take("plugin", struct.pack("<IIQQ", KIND_EXECUTING, 16, 0, 5_000))
+    assert not counted and session.window.now == 5_000
+
+
+def test_no_release_of_a_paused_vm_is_missing(scenario):
+    session = scenario("quiet", seconds=0.2)
+    session.window.open(0)
+    session.window.clock(10**9)
+    session.statuses["motor"] = SimpleNamespace(state=State.PAUSED)
+    session._settle()
+    assert session.problem is None
+    session.statuses["motor"] = SimpleNamespace(state=State.RUNNING)
+    session._settle()
+    assert "200 of 200 releases of task control of motor never came" in session.problem
