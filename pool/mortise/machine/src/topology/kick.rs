@@ -67,8 +67,8 @@ impl Machine {
         self.kick_core_of(cpu, vm, false);
     }
 
-    /// Sends core `cpu` its doorbell, which `ICC_PMR_EL1` of a guest cannot hold back; its active priorities can (see
-    /// `Vm::end_and_kick`).
+    /// Sends core `cpu` its doorbell. `ICC_PMR_EL1` of a guest cannot hold it back, its active priorities
+    /// can (see `Vm::end_and_kick`).
     pub(crate) fn send_doorbell(&self, cpu: usize) {
         // A core that is not on yet looks for orders before it waits for the first time.
         let bell = self

@@ -5,6 +5,7 @@ use mortise_psci::VcpuSet;
 
 impl Vm {
     /// Kicks the cores of these vCPUs, of which the executing core is none.
+    #[inline(always)]
     pub fn kick_cores(&'static self, kicks: VcpuSet, machine: &'static Machine) {
         if !registry::has_several_vcpus() {
             return;
