@@ -73,14 +73,14 @@ extern "C" fn execute(_: c_uint, address: *mut c_void) {
 }
 
 /// Callback before an instruction of a watched VM.
-extern "C" fn count_guest(_: c_uint, who: *mut c_void) {
+extern "C" fn count_guest(_: c_uint, guest: *mut c_void) {
     if let Some((state, vcpu)) = at() {
         let before = state.guest[vcpu].fetch_add(1, Relaxed);
         if (before + 1).is_multiple_of(state::CLOCK) {
             state.executing(vcpu, before + 1);
         }
         state.cores[vcpu].look(state.other.of(vcpu));
-        state.cores[vcpu].ran(who.addr() as u32);
+        state.cores[vcpu].ran(guest.addr() as u32);
     }
 }
 

@@ -38,7 +38,7 @@ _MEASURED = ("period", "deadline", "jitter", "wcet", "tick", "ram", "image")
 
 
 def unclear_unit(items: Sequence[Item]) -> Conflict | None:
-    """The first demand with a unit whose case leaves its value open, and the remedy."""
+    """The first demand with a unit of ambiguous case, and the remedy."""
     for item in items:
         if item.kind in _MEASURED and item.source and (reason := doubt(tokens(item.source))):
             return reason, [item]

@@ -1,4 +1,4 @@
-"""Units whose case changes the value, and quantities below or above what can be."""
+"""Units in which case changes the value, and quantities below or above what can be."""
 
 import pytest
 

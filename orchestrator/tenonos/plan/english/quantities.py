@@ -3,8 +3,8 @@
 Exact arithmetic throughout: a rate becomes a period in whole nanoseconds, a size
 becomes whole bytes. Sizes are binary (64 MB is 64 MiB), as memory is sold and mapped.
 
-The case of a unit is read where it changes the value: mHz and MHz, ms and Ms. A unit whose case
-leaves the value open (`mhz`, `MS`, `Mb`) gets its likely value, and `doubt` refuses the demand.
+The case of a unit is read where it changes the value: mHz and MHz, ms and Ms. A unit of
+ambiguous case (`mhz`, `MS`, `Mb`) gets its likely value, and `doubt` refuses the demand.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _DOUBTS = (
 
 
 def doubt(words: Sequence[Token]) -> str | None:
-    """The error of the first unit whose case leaves its value open, in the words of a demand."""
+    """The error of the first unit of ambiguous case, in the words of a demand."""
     for unit in words:
         found = next((mend for form, mend in _DOUBTS if form.fullmatch(unit.text)), None)
         if found:
