@@ -168,6 +168,7 @@ def test_the_picture_shows_what_is_measured(drawing):
     assert shown == drawn, "./tenon bench --svg docs/bench.svg"
 
 
+@pytest.mark.long(35, "tools/bench", "bench/plugin", "orchestrator/tenonos/run")
 def test_two_runs_agree_to_the_instruction(tenon, measured):
     again = tenon("bench", "sched", "irq", "--environment", "bare")
     assert_well(again)

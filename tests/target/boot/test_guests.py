@@ -59,6 +59,12 @@ def compile_guest(folder, name, *places):
     subprocess.run(command, check=True)
 
 
+@pytest.mark.long(
+    36,
+    "orchestrator/tenonos/system",
+    "orchestrator/tenonos/inputs.py",
+    "pool/mortise/vdev-pl011",
+)
 @pytest.mark.timeout(600)
 def test_uboot_answers_beside_an_elf_that_lies_where_it_was_linked(tenon, folder):
     outcome = tenon("run", folder, "--headless", "--input", f"loader={folder / 'version'}")

@@ -201,6 +201,7 @@ def of_this_tree():
         pytest.skip(f"{len(old)} cards are of another tree: ./tenon measure")
 
 
+@pytest.mark.long(30, "bench/cards", "orchestrator/tenonos/cards", "orchestrator/tenonos/analysis")
 @pytest.mark.parametrize("system", ["motor-linux", "on-demand"])
 @pytest.mark.usefixtures("of_this_tree")
 def test_the_cards_add_up_to_what_is_built(tenon, system):
@@ -369,6 +370,7 @@ def clone(tmp_path):
     return build
 
 
+@pytest.mark.long(32, "orchestrator/tenonos/build", "orchestrator/tenonos/pool")
 def test_a_duplicate_hypercall_stops_the_build(clone):
     done = clone("pool/mortise/run/src/trap/hypercalls.rs", "0xc600_0000", "0x8400_0003")
     assert done.returncode == 1
@@ -378,6 +380,7 @@ def test_a_duplicate_hypercall_stops_the_build(clone):
     ) in done.stderr
 
 
+@pytest.mark.long(5, "orchestrator/tenonos/build", "orchestrator/tenonos/pool")
 def test_a_crate_above_its_layer_stops_the_build(clone):
     timer = 'hw-arch = { path = "../arch" }\ncore-timer = { path = "../../core/timer" }'
     done = clone("pool/hw/clock/Cargo.toml", 'hw-arch = { path = "../arch" }', timer)

@@ -49,6 +49,7 @@ def stacks_of(built, image):
                 yield name, symbol["st_value"] - place.ipa + place.pa, symbol["st_size"]
 
 
+@pytest.mark.long(70, "orchestrator/tenonos/analysis", "pool/tenon", "pool/mortise/vcpu")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("system", "image"), [("selftest", "selftest"), ("selftest-fp", "floats")])
 def test_what_is_used_is_within_the_bounds(system, image):

@@ -81,6 +81,7 @@ def test_linux_has_disks_and_who_attacks_one_harms_itself_alone(tenon, tmp_path)
     assert task["released"] == task["completed"] > 1000 and task["duplicates"] == 0
 
 
+@pytest.mark.long(20, "pool/mortise/vdev-blk", "pool/mortise/drive", "pool/core/virtq")
 @pytest.mark.timeout(600)
 def test_no_request_keeps_the_core_from_a_loop_for_long(tmp_path):
     hostile = disk_driver([1, 2], interrupts="shared", priority=0)

@@ -9,6 +9,8 @@ import pytest
 from conftest import ROOT, SUPPORT, assert_well
 from descriptions import CONTROL, described, linux, motor, section
 
+pytestmark = pytest.mark.long(25, "pool/mortise/lifecycle", "linux")
+
 CYCLES = 100
 
 VMS = """\

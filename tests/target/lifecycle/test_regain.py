@@ -3,6 +3,13 @@
 import pytest
 from conftest import ROOT, assert_well
 
+pytestmark = pytest.mark.long(
+    40,
+    "pool/mortise/lifecycle",
+    "pool/mortise/machine",
+    "pool/mortise/run",
+)
+
 ASKING = ("decision_to_doorbell", "withdrawal", "call_to_doorbell")
 LEAVING = ("doorbell_to_stopped", "abort_to_left")
 

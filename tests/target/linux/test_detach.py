@@ -62,6 +62,7 @@ def test_nothing_was_wrong(lend):
     assert not [line for line in lend.said("linux") if "WRONG" in line]
 
 
+@pytest.mark.long(34, "pool/mortise/detach", "linux")
 @pytest.mark.timeout(600)
 def test_linux_begins_again_or_goes_while_a_program_has_its_core(tenon, tmp_path):
     folder = system(tmp_path)
@@ -118,6 +119,7 @@ def forged(tmp_path_factory):
     return forge(tmp_path_factory.mktemp("forge") / "linux")
 
 
+@pytest.mark.long(45, "pool/mortise/detach", "linux")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("wild", [0, pytest.param(1, marks=pytest.mark.alone)])
 def test_a_hostile_linux_forges_what_it_can(tenon, tmp_path, forged, wild):

@@ -85,6 +85,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("helped")
 
 
+@pytest.mark.long(70, "pool/mortise/vlib", "pool/tenon/vlib", "linux")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("name", "keys"), CASES, ids=[name for name, _ in CASES])
 def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(

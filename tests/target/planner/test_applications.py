@@ -25,6 +25,7 @@ def pool():
 SOME = ["bare", "watchdog", "vote", "created", "pwm", "posix", "four-cores"]
 
 
+@pytest.mark.long(40, "pool/apps", "orchestrator/tenonos/plan", "orchestrator/tenonos/templates")
 @pytest.mark.parametrize("name", SOME)
 def test_what_is_composed_answers_and_has_the_bytes_of_its_cards(pool, name):
     tried = attempt(ALL[name], pool, random.randrange(1, 1 << 32))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from conftest import ROOT
 
 LIMIT = 280
@@ -44,6 +45,7 @@ def any_of(group):
     return True
 
 
+@pytest.mark.long(25, "orchestrator/tenonos/explore")
 def test_a_search_that_was_killed_goes_on_and_is_found_again(tenon, tmp_path):
     folder = tmp_path / "found"
     asked = ["explore", "a 1 kHz control loop", "--most", "2", "--seconds", "0.1", "--json"]
@@ -66,6 +68,7 @@ def test_a_search_that_was_killed_goes_on_and_is_found_again(tenon, tmp_path):
     assert "of 100 releases lost or late" in text and "2 of 2 alternatives are good" in text
 
 
+@pytest.mark.long(45, "orchestrator/tenonos/explore")
 def test_workers_of_a_cluster_find_the_same_front(tenon, tmp_path, full):
     """Two workers find the same as one; with `--full` including combinations of good
     alternatives."""

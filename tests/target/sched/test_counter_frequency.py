@@ -21,6 +21,14 @@ sys.path.insert(0, sys.argv.pop(1))
 from tenonos.system import board
 board.ROOT = Path(sys.argv.pop(1))
 from tenonos.cli import main
+
+pytestmark = pytest.mark.long(
+    35,
+    "pool/hw/clock",
+    "pool/core/timer",
+    "pool/core/sched",
+    "pool/mortise/dispatch",
+)
 main()
 """
 

@@ -24,6 +24,8 @@ from simulator.shares import Dispatch, Vm, got, simulate
 from tenonos import catalogue
 from tenonos.system.units import duration
 
+pytestmark = pytest.mark.long(120, "pool/mortise/dispatch", "pool/core/sched", "pool/core/timer")
+
 US, MS = 1_000, 1_000_000
 
 BEGIN = 100 * MS
