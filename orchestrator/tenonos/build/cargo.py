@@ -55,9 +55,10 @@ def compile_image(image: Image, folder: Path) -> Path:
 def _linked(image: Image, folder: Path) -> bytes:
     """The ELF that cargo links, in the target directory shared by all crates."""
     with exclusive(TARGET):
-        # Cargo identifies crates by name, whatever their folder, and rebuilds one only if its
-        # sources are newer than the last build.
-        os.utime(folder / "src/main.rs")
+        # Cargo identifies the root crate by name, whatever its folder, and compiles a file only
+        # if it is newer than the last build. The build script has the paths of the C objects.
+        for file in ("build.rs", "src/main.rs"):
+            os.utime(folder / file)
         return _run(image, folder).read_bytes()
 
 

@@ -77,6 +77,32 @@ def test_systems_of_one_name_are_told_apart(build, tmp_path):
     assert elves["one"].read_bytes() == first
 
 
+def test_a_copied_c_project_is_linked_with_its_own_objects(tenon, build, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert_well(tenon("new", "app", "twin", "--lang", "c", "-C", tmp_path, json_file=False))
+    (tmp_path / "twin").rename(one)
+    shutil.copytree(one, two)
+    text = (one / "main.c").read_text()
+
+    def linked(folder, word, before=""):
+        (folder / "main.c").write_text(
+            text.replace("argument", word).replace("\tprintf", f"\t{before}printf")
+        )
+        outcome = build(folder)
+        if before:
+            assert outcome.status == 1 and "undefined symbol: absent" in outcome.stderr
+            return
+        assert_well(outcome)
+        content = Path(json.loads(outcome.stdout)["elves"]["twin"]).read_bytes()
+        assert word.encode() in content
+
+    linked(one, "first")
+    linked(two, "second", before="extern void absent(void); absent(); ")
+    linked(one, "third")
+    linked(two, "fourth")
+    linked(one, "fifth")
+
+
 def test_an_image_does_not_tell_where_it_was_built(build):
     for elf in json.loads(build("motor-linux").stdout)["elves"].values():
         content = Path(elf).read_bytes()
