@@ -6,8 +6,8 @@
  * or joined. When the peer has disconnected, a reader gets end of file after all messages, and a
  * writer gets EPIPE, once each; then the file waits for the next epoch of the peer.
  */
-#include "mapping.h"
 #include "module.h"
+#include "mapping.h"
 #include "queue.h"
 
 #include <linux/fs.h>

@@ -3,6 +3,7 @@
 #include "detach.h"
 
 #include <linux/string.h>
+#include <linux/version.h>
 #include <asm/fpsimd.h>
 #include <asm/mmu_context.h>
 #include <asm/neon.h>
@@ -38,8 +39,15 @@ static void fill_keys(struct tenon_cell *cell)
 /* Saves the FP registers of the task, if this CPU holds them, to the task structure. */
 static struct user_fpsimd_state *floating_point(void)
 {
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
 	kernel_neon_begin();
 	kernel_neon_end();
+#else
+	struct user_fpsimd_state own;
+
+	kernel_neon_begin(&own);
+	kernel_neon_end(&own);
+#endif
 	return &current->thread.uw.fpsimd_state;
 }
 

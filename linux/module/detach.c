@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/sysfs.h>
 #include <linux/task_work.h>
+#include <linux/version.h>
 
 static LIST_HEAD(threads);
 /*
@@ -254,6 +255,17 @@ static struct tenon_loan *claim(int cpu)
 	return tenon_loan_claim(cpu);
 }
 
+/* hrtimer_init() was replaced in Linux 6.13. */
+static void set_timer(struct hrtimer *timer)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	timer->function = tenon_thread_resume;
+#else
+	hrtimer_setup(timer, tenon_thread_resume, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+#endif
+}
+
 static int detach(struct task_struct *task, int cpu)
 {
 	struct tenon_thread *thread;
@@ -277,8 +289,7 @@ static int detach(struct task_struct *task, int cpu)
 	thread->number = task_pid_nr(task);
 	kref_init(&thread->references);
 	init_task_work(&thread->work, tenon_thread_work);
-	hrtimer_init(&thread->resume_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	thread->resume_timer.function = tenon_thread_resume;
+	set_timer(&thread->resume_timer);
 	INIT_WORK(&thread->release, release);
 	__module_get(THIS_MODULE);
 	error = kobject_init_and_add(&thread->kobject, &thread_type, folder, "%d",

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <asm/cacheflush.h>
 
 struct hyplet_page {
@@ -48,11 +49,28 @@ static bool is_memory(pgprot_t protection)
 	return index == PTE_ATTRINDX(MT_NORMAL) || index == PTE_ATTRINDX(MT_NORMAL_TAGGED);
 }
 
+/* The frame that a driver mapped; follow_pfn() was replaced in Linux 6.12. */
+static int frame_of(struct vm_area_struct *area, u64 address, unsigned long *frame)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	return follow_pfn(area, address, frame);
+#else
+	struct follow_pfnmap_args mapped = { .vma = area, .address = address };
+	int error = follow_pfnmap_start(&mapped);
+
+	if (error)
+		return error;
+	*frame = mapped.pfn;
+	follow_pfnmap_end(&mapped);
+	return 0;
+#endif
+}
+
 /* A page that a driver mapped and that Linux does not manage; it is neither pinned nor copied. */
 static int take_foreign(struct vm_area_struct *area, u64 address, struct hyplet_page *page)
 {
 	unsigned long frame;
-	int error = follow_pfn(area, address, &frame);
+	int error = frame_of(area, address, &frame);
 
 	if (error)
 		return error;

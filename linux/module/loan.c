@@ -218,6 +218,13 @@ static void forget(void)
 	mutex_unlock(&lock);
 }
 
+/* A claimed core holds a reference to the module. */
+static void loan_ends(void *unused)
+{
+	tenon_loan_file_exit();
+	forget();
+}
+
 static int loan_probe(struct platform_device *platform)
 {
 	struct device *device = &platform->dev;
@@ -256,17 +263,12 @@ static int loan_probe(struct platform_device *platform)
 	count = number;
 	mutex_unlock(&lock);
 	error = tenon_loan_file_init();
-	if (error)
+	if (error) {
 		forget();
-	return error;
-}
-
-/* A claimed core holds a reference to the module. */
-static int loan_remove(struct platform_device *platform)
-{
-	tenon_loan_file_exit();
-	forget();
-	return 0;
+		return error;
+	}
+	/* The type of a driver's remove() differs between versions of Linux. */
+	return devm_add_action_or_reset(device, loan_ends, NULL);
 }
 
 static const struct of_device_id lends[] = { { .compatible = "tenonos,detach" }, {} };
@@ -274,7 +276,6 @@ MODULE_DEVICE_TABLE(of, lends);
 
 static struct platform_driver driver = {
 	.probe = loan_probe,
-	.remove = loan_remove,
 	.driver = {
 		.name = "tenon-loan",
 		.of_match_table = lends,

@@ -7,8 +7,8 @@
  * is one, and completes with the next call. In between, no CPU of this VM runs. If the program
  * ends, the caller is told that the vLib has no server.
  */
-#include "mapping.h"
 #include "module.h"
+#include "mapping.h"
 
 #include <linux/fs.h>
 #include <linux/io.h>
@@ -113,7 +113,7 @@ static const struct file_operations operations = {
 
 static int vlib_describe(struct device *device, struct vlib *vlib)
 {
-	const struct device_node *node = device->of_node;
+	struct device_node *node = device->of_node;
 	const char *name;
 
 	if (of_property_read_string(node, "tenonos,name", &name) ||
