@@ -49,14 +49,14 @@ def test_deb822_sources_are_read_and_rewritten_for_arm64():
 
 
 def test_backports_come_from_where_the_release_comes_from():
-    (newer,) = apt.backports(apt.parse_deb822(DEB822), "bookworm")
+    (newer,) = apt.of_suite(apt.parse_deb822(DEB822), "bookworm", "backports")
     assert (newer.uris, newer.suites) == ("http://mirror.example/debian", ("bookworm-backports",))
     assert newer.signed_by == "/usr/share/keyrings/debian-archive-keyring.gpg"
     text = """
     deb http://mirror.example/debian stable main
     deb http://mirror.example/debian-security stable-security main
     """
-    (newer,) = apt.backports(apt.parse_one_line(text), "trixie")
+    (newer,) = apt.of_suite(apt.parse_one_line(text), "trixie", "backports")
     assert (newer.uris, newer.suites) == ("http://mirror.example/debian", ("trixie-backports",))
 
 
@@ -149,7 +149,7 @@ def test_a_replaced_package_is_reported_with_a_remedy(cache, monkeypatch):
         def download(self, package, version, folder):
             raise WorkError(f"apt-get -q: Version '{version}' for '{package}' was not found")
 
-    monkeypatch.setattr(debian, "_apt", lambda architecture, newer: Apt())
+    monkeypatch.setattr(debian, "private_apt", lambda architecture, suite: Apt())
     with pytest.raises(WorkError, match=r"not found.*clean --all"):
         debian.package("linux-headers-6.1", "6.1.99-1")
 
@@ -164,3 +164,52 @@ def test_a_package_serves_again_in_the_version_that_was_fetched(cache, monkeypat
     assert debian.package("x") == debian.package("x", "1") == cache / "packages/x_1_arm64.deb"
     with pytest.raises(WorkError, match="without --offline"):
         debian.package("x", "2")
+
+
+class Kernels:
+    """An apt that has a metapackage, its kernel, and the parts of that one."""
+
+    architecture = "arm64"
+
+    def show(self, name):
+        depends = {
+            "linux-image-rt-arm64": "linux-base-rt-arm64, linux-image-7.3+deb-rt-arm64 (= 7.3)",
+            "linux-image-7.3+deb-rt-arm64": "kmod",
+        }
+        if name not in depends:
+            raise WorkError("apt-cache show: No packages found")
+        return {"Package": name, "Version": "7.3", "Depends": depends[name]}
+
+
+def test_a_kernel_is_found_by_its_package_or_by_the_one_that_depends_on_it():
+    exact = ("linux-image-7.3+deb-rt-arm64", "7.3")
+    assert debian._newest_kernel(Kernels(), "linux-image-rt-arm64") == exact
+    assert debian._newest_kernel(Kernels(), exact[0]) == exact
+    with pytest.raises(WorkError, match=r"no kernel linux-image-rtt-arm64 for arm64.*backports"):
+        debian._newest_kernel(Kernels(), "linux-image-rtt-arm64")
+
+
+def test_a_kernel_in_several_packages_is_put_together(cache, monkeypatch):
+    asked = []
+
+    def package(name, version=None, architecture="arm64", suite=None):
+        asked.append((name, version, suite))
+        return cache / f"{name}.deb"
+
+    suites = []
+    monkeypatch.setattr(debian, "private_apt", lambda suite=None: suites.append(suite) or Kernels())
+    monkeypatch.setattr(debian, "package", package)
+    parts = tuple(f"linux-{part}-7.3+deb-rt-arm64" for part in ("binary", "modules"))
+    monkeypatch.setattr(debian.deb, "depends", lambda image: ("dracut", *parts))
+    image = bytes(56) + b"ARM\x64"
+    monkeypatch.setattr(
+        debian, "member", lambda deb, wanted: image if "binary" in deb.name else b""
+    )
+    assert debian.kernel("linux-image-rt-arm64/backports").read_bytes() == image
+    assert suites == ["backports"]
+    assert {name for name, _, _ in asked} == {"linux-image-7.3+deb-rt-arm64", *parts}
+    assert {tuple(rest) for _, *rest in asked} == {("7.3", "backports")}
+    found = debian.fetched_kernel("linux-image-rt-arm64/backports")
+    assert (found.package, found.suite) == ("linux-image-7.3+deb-rt-arm64", "backports")
+    assert len(debian.kernel_packages("linux-image-rt-arm64/backports")) == 3
+    assert len(suites) == 1

@@ -24,7 +24,9 @@ PROGRAM = f"bin/{qemu.BINARY}"
 
 def folder():
     """A folder for the front of the path, with a newer QEMU; it stays in the clone's cache."""
-    packages = [debian.package(name, architecture=machine(), newer=True) for name in PACKAGES]
+    packages = [
+        debian.package(name, architecture=machine(), suite="backports") for name in PACKAGES
+    ]
     root = paths.CACHE / "qemu" / packages[0].stem
     with exclusive(paths.ensure(root.parent)):
         if not root.exists():

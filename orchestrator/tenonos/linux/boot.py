@@ -14,13 +14,15 @@ from tenonos.setup import initramfs as base
 from tenonos.setup.initramfs import Entry, archive, folders
 from tenonos.system.model import System, Vm
 
-KERNEL, INITRAMFS = "debian-cloud", "busybox"
-"""The names of Debian's kernel and of the generated initramfs."""
+KERNEL, INITRAMFS = debian.CLOUD, "busybox"
+"""The names of Debian's cloud kernel and of the generated initramfs."""
 
 
 def kernel(system: System, vm: Vm) -> Path:
     """Its kernel's file."""
-    return debian.kernel() if vm.kernel == KERNEL else _file(system, vm, "kernel", KERNEL)
+    if vm.debian_kernel:
+        return debian.kernel(str(vm.kernel))
+    return _file(system, vm, "kernel", f"{KERNEL}, or the package of another kernel of Debian's")
 
 
 def initramfs(system: System, vm: Vm) -> bytes:
@@ -29,13 +31,21 @@ def initramfs(system: System, vm: Vm) -> bytes:
         return _file(system, vm, "initramfs", INITRAMFS).read_bytes()
     ours = has_tools(system, vm)
     parts = [
-        modules(vm.modules, system.at(vm, "modules"), [tools.module()] if ours else []),
+        _modules(system, vm, ours=ours),
         programs(vm.packages),
         _programs(vm) if ours else b"",
         overlay(_folder(system, vm)) if vm.files else b"",
         _own(system, vm),
     ]
     return base.build(*parts)
+
+
+def _modules(system: System, vm: Vm, *, ours: bool) -> bytes:
+    if not vm.debian_kernel:
+        return b""
+    kernel = str(vm.kernel)
+    own = [tools.module(kernel)] if ours else []
+    return modules(vm.modules, system.at(vm, "modules"), own, kernel)
 
 
 def _programs(vm: Vm) -> bytes:
@@ -52,7 +62,7 @@ def has_tools(system: System, vm: Vm) -> bool:
     ends = {name for channel in system.channels for name in (channel.origin, channel.to)}
     ends |= {vlib.server for vlib in system.vlibs}
     busy = vm.manages is not None or vm.detach != () or vm.name in ends
-    return vm.kernel == KERNEL and busy
+    return vm.debian_kernel and busy
 
 
 def _file(system: System, vm: Vm, key: str, known: str) -> Path:

@@ -27,8 +27,9 @@ def depends(package: Path) -> tuple[str, ...]:
     """The names of the packages it depends on; of alternatives the first."""
     from debian.deb822 import PkgRelation
 
-    with _opened(package) as content:
-        wishes = content.debcontrol().get("Depends", "")
+    with opened(package) as content:
+        fields = content.debcontrol()
+    wishes = ", ".join(fields[key] for key in ("Pre-Depends", "Depends") if key in fields)
     return tuple(
         str(alternatives[0]["name"])
         for alternatives in PkgRelation.parse_relations(wishes)
@@ -40,7 +41,7 @@ def depends(package: Path) -> tuple[str, ...]:
 def files(package: Path) -> dict[str, Entry]:
     """Its files and links by their path below the root."""
     found: dict[str, Entry] = {}
-    with _opened(package) as content:
+    with opened(package) as content:
         archive = content.data.tgz()
         for member in archive:
             entry = _entry(archive, member, found)
@@ -50,7 +51,8 @@ def files(package: Path) -> dict[str, Entry]:
 
 
 @contextmanager
-def _opened(package: Path) -> Iterator[DebFile]:
+def opened(package: Path) -> Iterator[DebFile]:
+    """A package, open to be read."""
     # Loaded here: only a Linux VM with programs of Debian's needs the library.
     from debian.debfile import ArError, DebError, DebFile
 

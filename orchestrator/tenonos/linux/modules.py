@@ -21,17 +21,20 @@ LIST = "etc/modules"
 """The file with the modules in the order of loading, for init."""
 
 
-def modules(names: Iterable[str], where: str, own: Sequence[Entry] = ()) -> bytes:
-    """An archive with modules of Debian's kernel, their dependencies, and our own modules."""
+def modules(
+    names: Iterable[str], where: str, own: Sequence[Entry] = (), kernel: str = debian.CLOUD
+) -> bytes:
+    """An archive with modules of a Debian kernel, their dependencies, and our own modules."""
     names = list(names)
     if not names and not own:
         return b""
-    package = debian.kernel_package()
-    recipe = [package.name, *names, *(entry.name for entry in own)]
+    packages = debian.kernel_packages(kernel)
+    files = {name: entry for each in packages for name, entry in deb.files(each).items()}
+    recipe = [*(each.name for each in packages), *names, *(entry.name for entry in own)]
     return kept(
         "modules",
         [*map(str.encode, recipe), *(entry.content for entry in own)],
-        lambda: archive(_entries(names, deb.files(package), where, own)),
+        lambda: archive(_entries(names, files, where, own)),
     )
 
 

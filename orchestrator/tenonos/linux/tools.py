@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -39,11 +40,9 @@ _FLAGS = (
 )
 
 
-def module() -> Entry:
-    """The kernel module, for the fetched kernel."""
-    debian.kernel()
-    kernel = debian.fetched("kernel")
-    assert kernel is not None
+def module(name: str = debian.CLOUD) -> Entry:
+    """The kernel module, for a kernel of Debian's."""
+    kernel = debian.fetched_kernel(name)
     recipe = [kernel.package.encode(), kernel.version.encode(), _compiler(), *_read("module")]
     content = kept("module", recipe, lambda: _make_own(kernel))
     return Entry("lib/modules/tenon.ko", FILE, content)
@@ -70,19 +69,23 @@ def _compiler() -> bytes:
 
 
 def _make_own(kernel: debian.Fetched) -> bytes:
-    release = kernel.package.removeprefix("linux-image-")
-    with ui.step(f"Building the module for Linux {release}"):
-        work = paths.ensure(paths.BUILD / "linux")
-        shutil.rmtree(work)
+    release = kernel.package.removeprefix(debian.IMAGE)
+    folder = paths.ensure(paths.BUILD / "module")
+    with ui.step(f"Building the module for Linux {release}"), exclusive(folder):
+        work = folder / release
+        shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(SOURCES, work)
         return make(kernel, work, "tenon.ko")
 
 
 def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
     """Build a module of `module/` in a copy of `linux/`."""
-    build = _headers(kernel.package.removeprefix("linux-image-"), kernel.version)
+    build = _headers(kernel)
     settings = {
         "ARCH": "arm64",
+        # The kernel's own compiler may be of another release.
+        "CC": f"{CROSS}gcc",
+        "CONFIG_DEBUG_INFO_BTF_MODULES": "",
         "CROSS_COMPILE": CROSS,
         "DEB_HOST_GNU_TYPE": CROSS.rstrip("-"),
         "DEB_BUILD_ARCH": machine(),
@@ -95,24 +98,27 @@ def make(kernel: debian.Fetched, work: Path, name: str) -> bytes:
     return (work / "module" / name).read_bytes()
 
 
-def _headers(release: str, version: str) -> Path:
+def _headers(kernel: debian.Fetched) -> Path:
     """The folder to build modules in, from unpacked header packages."""
+    release, version = kernel.package.removeprefix(debian.IMAGE), kernel.version
     root = paths.CACHE / "linux" / f"headers-{release}-{version}"
     build = root / "usr/src" / f"linux-headers-{release}"
-    own = debian.package(f"linux-headers-{release}", version)
+    own = debian.package(f"linux-headers-{release}", version, suite=kernel.suite)
     common, kbuild = _others(own)
-    # Installed, it is in /usr/src.
-    makefile, text = build / "Makefile", f"include {root}/usr/src/{common}/Makefile\n"
+    makefile = build / "Makefile"
     with exclusive(root.parent):
         if not root.exists():
             part = root.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
-            shared = debian.package(common, version)
-            programs = debian.package(kbuild, architecture=machine())
+            shared = debian.package(common, version, suite=kernel.suite)
+            programs = debian.package(kbuild, architecture=machine(), suite=kernel.suite)
             for package in (own, shared, programs):
                 _run(["dpkg-deb", "-x", str(package), str(part)])
             part.rename(root)
-        if makefile.read_text() != text:
+        # Installed, they are in /usr/src.
+        before = makefile.read_text()
+        text = re.sub(r"[^\s=]*/usr/src/", f"{root}/usr/src/", before)
+        if text != before:
             makefile.write_text(text)
     return build
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,11 +96,16 @@ def own_archive(sources: Iterable[Source], codename: str) -> list[Source]:
     return _kept(sources, {codename + kind for kind in kinds})
 
 
-def backports(sources: Iterable[Source], codename: str) -> list[Source]:
-    """The suite of newer packages for a release, on the mirrors that have the release itself."""
+BACKPORTS = "backports"
+"""The suite of newer packages for the release of the system."""
+
+
+def of_suite(sources: Iterable[Source], codename: str, suite: str) -> list[Source]:
+    """Another suite of the distribution, on the mirrors that have the release itself."""
     names = (codename, *ALIASES)
+    wanted = f"{codename}-{BACKPORTS}" if suite == BACKPORTS else suite
     return [
-        replace(source, suites=(f"{codename}-backports",))
+        replace(source, suites=(wanted,))
         for source in own_archive(sources, codename)
         if any(suite in names for suite in source.suites)
     ]
@@ -151,14 +156,14 @@ class PrivateApt:
         self,
         root: Path | None = None,
         architecture: str = ARCHITECTURE,
-        suites: Callable[[Iterable[Source], str], list[Source]] = own_archive,
+        suite: str | None = None,
     ) -> None:
         parts = ["apt"]
         parts += [architecture] if architecture != ARCHITECTURE else []
-        parts += ["backports"] if suites is backports else []
+        parts += [suite] if suite else []
         self.root = root or paths.DOT / "-".join(parts)
         self.architecture = architecture
-        self._suites = suites
+        self._suite = suite
 
     def _configuration(self) -> str:
         # The system's own configuration parts are left out, since their hooks expect
@@ -186,7 +191,9 @@ class PrivateApt:
         """Write the folder, its sources and its configuration."""
         release = os_release()
         codename = release.get("VERSION_CODENAME", "")
-        sources = self._suites(system_sources(), codename)
+        sources = own_archive(system_sources(), codename)
+        if self._suite is not None:
+            sources = of_suite(system_sources(), codename, self._suite)
         if release.get("ID") != "debian" or not sources:
             raise WorkError(
                 "cannot tell which of this system's package sources is Debian's",

@@ -20,11 +20,16 @@ from pathlib import Path
 
 from tenonos import paths, ui
 from tenonos.errors import WorkError
+from tenonos.linux import deb
 from tenonos.locks import exclusive
 from tenonos.settings import SETTINGS
-from tenonos.setup.apt import ARCHITECTURE, PrivateApt, backports, own_archive
+from tenonos.setup.apt import ARCHITECTURE, BACKPORTS, PrivateApt
 
-KERNEL = "linux-image-cloud-arm64"
+IMAGE = "linux-image-"
+"""What names of kernel packages begin with."""
+KERNEL = f"{IMAGE}cloud-arm64"
+CLOUD = "debian-cloud"
+"""The name of `KERNEL` in a system."""
 BUSYBOX = "busybox-static"
 U_BOOT = "u-boot-qemu"
 
@@ -40,6 +45,8 @@ class Fetched:
     version: str
     sha256: str
     file: str
+    suite: str | None = None
+    """The suite that it is from, if it is not of the release itself."""
 
     @property
     def path(self) -> Path:
@@ -109,12 +116,24 @@ def plain_image(content: bytes) -> bytes:
 
 
 @cache
-def _apt(architecture: str = ARCHITECTURE, *, newer: bool = False) -> PrivateApt:
+def private_apt(architecture: str = ARCHITECTURE, suite: str | None = None) -> PrivateApt:
     """The private apt of an architecture; its lists are fetched once per run."""
-    suites = backports if newer else own_archive
-    apt = PrivateApt(architecture=architecture, suites=suites)
+    apt = PrivateApt(architecture=architecture, suite=suite)
     apt.update()
     return apt
+
+
+def _online(what: str) -> None:
+    """Refuse to fetch what may not be fetched."""
+    if SETTINGS.offline:
+        raise WorkError(f"Debian's {what} is not fetched yet", mend="run once without --offline")
+
+
+def _write(target: Path, content: bytes) -> None:
+    part = target.with_suffix(".part")
+    part.write_bytes(content)
+    part.chmod(0o755)
+    part.replace(target)
 
 
 def _fetch(
@@ -124,38 +143,81 @@ def _fetch(
         found = fetched(name)
         if found:
             return found.path
-        if SETTINGS.offline:
-            raise WorkError(
-                f"Debian's arm64 {name} is not fetched yet", mend="run once without --offline"
-            )
+        _online(f"arm64 {name}")
         with ui.step(f"Fetching Debian's arm64 {name}"):
-            apt = _apt()
+            apt = private_apt()
             exact = package(apt)
             version = apt.show(exact)["Version"]
             downloaded = apt.download(exact, version, paths.ensure(_folder()))
             content = prepare(member(downloaded, re.compile(wanted)))
             target = _folder() / f"{name}-{version.replace(':', '-')}"
-            part = target.with_suffix(".part")
-            part.write_bytes(content)
-            part.chmod(0o755)
-            part.replace(target)
+            _write(target, content)
             downloaded.unlink()
             _remember(name, Fetched(exact, version, _sha256(target), target.name))
         return target
 
 
-def _newest_kernel(apt: PrivateApt) -> str:
-    """The package of the newest kernel, on which the metapackage depends."""
-    depends = apt.show(KERNEL).get("Depends", "")
-    match = re.search(r"linux-image-[^ ,]+-cloud-arm64", depends)
-    if not match:
-        raise WorkError(f"{KERNEL} depends on no kernel", mend="name a kernel by path")
-    return match[0]
+def kernel(name: str = CLOUD) -> Path:
+    """An arm64 kernel of Debian's, by its name in a system: an unmodified, uncompressed Image."""
+    if found := fetched(_kernel_key(name)):
+        return found.path
+    package_name, _, suite = (KERNEL if name == CLOUD else name).partition("/")
+    with exclusive(_folder()):
+        _online(f"kernel {package_name}")
+        exact, version = _newest_kernel(private_apt(suite=suite or None), package_name)
+    parts = _kernel_packages(exact, version, suite or None)
+    wanted = re.compile(r"\./boot/vmlinuz-.*|\./usr/lib/modules/[^/]+/vmlinuz")
+    # From Linux 7 on, a package of its own has the image.
+    holder = next((part for part in parts if "linux-binary" in part.name), parts[0])
+    content = plain_image(member(holder, wanted))
+    with exclusive(_folder()):
+        target = _folder() / f"kernel-{exact.removeprefix(IMAGE)}-{version.replace(':', '-')}"
+        _write(target, content)
+        entry = Fetched(exact, version, _sha256(target), target.name, suite or None)
+        _remember(_kernel_key(name), entry)
+    return target
 
 
-def kernel() -> Path:
-    """Debian's cloud kernel for arm64: an unmodified, uncompressed Image."""
-    return _fetch("kernel", _newest_kernel, r"\./boot/vmlinuz-.*", plain_image)
+def fetched_kernel(name: str = CLOUD) -> Fetched:
+    """The package of a kernel, with its version."""
+    kernel(name)
+    found = fetched(_kernel_key(name))
+    assert found is not None
+    return found
+
+
+def kernel_packages(name: str = CLOUD) -> list[Path]:
+    """The packages of a kernel, with the modules of exactly that kernel."""
+    found = fetched_kernel(name)
+    return _kernel_packages(found.package, found.version, found.suite)
+
+
+def _kernel_packages(name: str, version: str, suite: str | None) -> list[Path]:
+    image = package(name, version, suite=suite)
+    release = name.removeprefix(IMAGE)
+    own = [other for other in deb.depends(image) if other.endswith(f"-{release}")]
+    return [image, *(package(other, version, suite=suite) for other in own)]
+
+
+def _kernel_key(name: str) -> str:
+    return "kernel" if name == CLOUD else f"kernel {name}"
+
+
+def _newest_kernel(apt: PrivateApt, name: str) -> tuple[str, str]:
+    """The package of the newest kernel, on which a metapackage depends, and its version."""
+    try:
+        fields = apt.show(name)
+        flavour = re.escape(name.removeprefix(IMAGE))
+        if match := re.search(rf"{IMAGE}\d[^ ,]*-{flavour}", fields.get("Depends", "")):
+            fields = apt.show(match[0])
+    except WorkError:
+        fields = {}
+    if "Version" not in fields:
+        raise WorkError(
+            f"Debian has no kernel {name} for {apt.architecture}",
+            mend=f"name {KERNEL} or {IMAGE}rt-arm64, with /{BACKPORTS} for a newer one",
+        )
+    return fields["Package"], fields["Version"]
 
 
 def busybox() -> Path:
@@ -173,26 +235,22 @@ def package(
     name: str,
     version: str | None = None,
     architecture: str = ARCHITECTURE,
-    *,
-    newer: bool = False,
+    suite: str | None = None,
 ) -> Path:
-    """A whole package, in one version if it must match something fetched before; `newer`: of the
-    release's backports.
+    """A whole package, in one version if it must match something fetched before; `suite`: of
+    another suite than the release, such as its `backports`.
 
     WorkError if Debian has no package of that name.
     """
     key = f"package {name}" if architecture == ARCHITECTURE else f"package {name}:{architecture}"
-    key += "/backports" if newer else ""
+    key += f"/{suite}" if suite else ""
     with exclusive(_folder()):
         found = fetched(key)
         if found and version in (None, found.version):
             return found.path
-        if SETTINGS.offline:
-            raise WorkError(
-                f"Debian's {name} is not fetched yet", mend="run once without --offline"
-            )
+        _online(name)
         with ui.step(f"Fetching Debian's {name}"):
-            apt = _apt(architecture, newer=newer)
+            apt = private_apt(architecture, suite)
             version = version or apt.show(name).get("Version")
             if version is None:
                 raise WorkError(f"Debian has no package {name} for {architecture}")
@@ -204,13 +262,5 @@ def package(
                     error.what, mend="./tenon clean --all, for the newest of all"
                 ) from None
             shown = str(file.relative_to(_folder()))
-            _remember(key, Fetched(name, version, _sha256(file), shown))
+            _remember(key, Fetched(name, version, _sha256(file), shown, suite))
         return file
-
-
-def kernel_package() -> Path:
-    """The package of `kernel`, with the modules of exactly that kernel."""
-    kernel()
-    found = fetched("kernel")
-    assert found is not None
-    return package(found.package, found.version)

@@ -155,7 +155,8 @@ def _laid_over(system: System) -> None:
             ("programs", "initramfs"),
         ):
             known = {"initramfs": "busybox", "kernel": "debian-cloud"}[needs]
-            if getattr(vm, key) and getattr(vm, needs) != known:
+            fits = vm.debian_kernel if needs == "kernel" else vm.initramfs == known
+            if getattr(vm, key) and not fits:
                 raise InputError(
                     f'VM "{vm.name}" has {key} and a file as its {needs}',
                     where=system.at(vm, key),
@@ -214,7 +215,7 @@ def _memory(system: System) -> None:
                 where=where,
                 mend='for example memory = "16M"',
             )
-        if vm.kind == "linux" and vm.kernel == "debian-cloud" and vm.memory < LINUX_LEAST:
+        if vm.kind == "linux" and vm.debian_kernel and vm.memory < LINUX_LEAST:
             raise InputError(
                 f'Linux VM "{vm.name}" has {vm.memory >> 20}M, and Debian\'s kernel does not boot '
                 "with that",

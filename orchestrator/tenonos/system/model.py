@@ -1,5 +1,6 @@
 """Value types of a checked system, which is built, packed and run."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,11 @@ from tenonos.errors import InputError
 from tenonos.system.board import SERIAL, Board
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
+
+DEBIAN_CLOUD = "debian-cloud"
+"""The short name of the default kernel."""
+_KERNEL_PACKAGE = re.compile(r"linux-image-[a-z0-9.+-]+(/[a-z][a-z0-9-]*)?")
+"""As apt takes it: the package, and the suite if it is another one than the release's."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ class Foreign:
     regions: tuple[Region, ...]
 
 
+def is_package(kernel: str | None) -> bool:
+    """Whether a kernel is named by a package of Debian's, or by the short name of one."""
+    return kernel == DEBIAN_CLOUD or bool(kernel and _KERNEL_PACKAGE.fullmatch(kernel))
+
+
 @dataclass(frozen=True)
 class Vm:
     """A VM; `index` is its place in the file. Sizes are bytes, `cpus` physical CPU numbers."""
@@ -119,6 +130,11 @@ class Vm:
         if SERIAL in self.devices:
             return "none"
         return "ring" if self.kind == "tenon" and not self.input else "pl011"
+
+    @property
+    def debian_kernel(self) -> bool:
+        """Whether its kernel is named by a package of Debian's."""
+        return is_package(self.kernel)
 
     @property
     def regions(self) -> tuple[Region, ...]:

@@ -18,9 +18,11 @@ def built(monkeypatch, tmp_path):
     monkeypatch.setattr(debian.paths, "CACHE", tmp_path)
     (tmp_path / "busybox").write_bytes(b"busybox")
     monkeypatch.setattr(debian, "busybox", lambda: tmp_path / "busybox")
-    monkeypatch.setattr(debian, "kernel_package", lambda: tmp_path / "linux-image.deb")
+    monkeypatch.setattr(debian, "kernel_packages", lambda name: [tmp_path / "linux-image.deb"])
     monkeypatch.setattr(deb, "files", lambda package: {})
-    monkeypatch.setattr(tools, "module", lambda: Entry("lib/modules/tenon.ko", FILE, b"module"))
+    monkeypatch.setattr(
+        tools, "module", lambda kernel: Entry("lib/modules/tenon.ko", FILE, b"module")
+    )
     monkeypatch.setattr(tools, "program", lambda name: Entry(f"bin/{name}", PROGRAM, name.encode()))
 
 

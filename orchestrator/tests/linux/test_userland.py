@@ -106,7 +106,7 @@ def kernel(monkeypatch, tmp_path):
         "lib/modules/6.1/modules.builtin": b"kernel/fs/ext4/ext4.ko\n",
     }
     entries = {name: Entry(name, FILE, content) for name, content in files.items()}
-    monkeypatch.setattr(debian, "kernel_package", lambda: tmp_path / "linux-image.deb")
+    monkeypatch.setattr(debian, "kernel_packages", lambda name: [tmp_path / "linux-image.deb"])
     monkeypatch.setattr(deb, "files", lambda package: entries)
     monkeypatch.setattr(debian.paths, "CACHE", tmp_path / "cache")
 
