@@ -26,7 +26,7 @@ from tenonos.build.attribution import attribute, owner
         ("./home/.cargo/registry/src/i/compiler_builtins-0.1.160/src/mem.rs", "rust"),
         ("/rustc/59807616/library/core/src/fmt/mod.rs", "rust"),
         ("/rustc/59807616/library/core/src", "rust"),
-        ("./.tenon/build/demo/mortise/src/main.rs", "generated"),
+        ("./.tenon/target/crates/mortise-image/src/main.rs", "generated"),
         ("/elsewhere/mine/src/lib.rs", "apps/mine"),
     ],
 )

@@ -140,7 +140,6 @@ def made_of(
     return image.Image(
         name="mortise",
         kind="mortise" if app is None else "tenon",
-        package="demo-mortise",
         board=board.load("qemu-virt"),
         config=config(**values),
         libraries=libraries,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tenonos import catalogue, locks, ui
 from tenonos.build import c, foreign
-from tenonos.build.cargo import compile_image
+from tenonos.build.cargo import compile_image, forget
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
@@ -83,6 +83,7 @@ def build(
     with locks.exclusive(target):
         if pristine:
             _empty(target)
+            forget()
         made = images_of(system, defines)
         elves = {}
         for image in made:

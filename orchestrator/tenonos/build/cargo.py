@@ -1,8 +1,9 @@
 """The cargo driver: one generated crate to one ELF, and one line when that fails.
 
-All images share one target directory, so that common crates are compiled once. Versions of registry
-crates are those of the workspace's Cargo.lock: each generated crate starts from a copy of it, and
-additions by cargo are refused with `--locked`.
+All images share one target directory, so that common crates are compiled once, and a store of
+linked ELFs, so that systems with the same image link it once. Versions of registry crates are those
+of the workspace's Cargo.lock: each generated crate starts from a copy of it, and additions by cargo
+are refused with `--locked`.
 """
 
 import hashlib
@@ -13,7 +14,9 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from tenonos import digests, ui
@@ -31,6 +34,13 @@ LOCK = "Cargo.lock"
 _SOURCES = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
 
 
+STORE = TARGET / "images"
+"""Linked ELFs by the hash of all their inputs."""
+
+KEPT = 200
+"""Images in the store; the one that was used longest ago is removed first."""
+
+
 def compile_image(image: Image, folder: Path) -> Path:
     """The linked ELF of the crate in `folder`; returned at once if no input has changed."""
     elf, stamp = folder / f"{image.name}.elf", folder / "built"
@@ -40,29 +50,80 @@ def compile_image(image: Image, folder: Path) -> Path:
         ui.detail(f"{image.name}: nothing to do")
         return elf
     stamp.unlink(missing_ok=True)
-    with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
-        content = _linked(image, folder)
+    content = None if SETTINGS.locked else _stored(state)
+    if content is None:
+        with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
+            content = _linked(image, folder)
+        graph = Graph(content)
+        waiting.check(graph, image.name)
+        warnings = list(Stacks(graph).short())
+        for line in warnings:
+            ui.message(line, "yellow")
+        if not warnings and not _has_objects(image):
+            _store(state, content)
     _check_lock(folder)
-    graph = Graph(content)
-    waiting.check(graph, image.name)
-    for line in Stacks(graph).short():
-        ui.message(line, "yellow")
     elf.write_bytes(content)
     stamp.write_text(_fingerprint(image, folder))
     return elf
 
 
+def forget() -> None:
+    """Removes the stored images."""
+    shutil.rmtree(STORE, ignore_errors=True)
+
+
+def _has_objects(image: Image) -> bool:
+    """Whether C objects, which are inputs of their own, are linked with it."""
+    return image.app is not None and bool(image.app.sources)
+
+
+def _stored(state: str) -> bytes | None:
+    """The ELF of these inputs, if it is in the store."""
+    file = STORE / state
+    try:
+        content = file.read_bytes()
+        os.utime(file)
+    except FileNotFoundError:
+        return None
+    return content
+
+
+def _store(state: str, content: bytes) -> None:
+    with NamedTemporaryFile(dir=ensure(STORE), prefix="new-", delete=False) as file:
+        file.write(content)
+    Path(file.name).rename(STORE / state)
+    used = {}
+    for other in STORE.iterdir():
+        # Another build may remove files at the same time.
+        with suppress(FileNotFoundError):
+            used[other] = other.stat().st_mtime_ns
+    for other in sorted(used, key=used.__getitem__)[:-KEPT]:
+        other.unlink(missing_ok=True)
+
+
 def _linked(image: Image, folder: Path) -> bytes:
     """The ELF that cargo links, in the target directory shared by all crates."""
     with exclusive(TARGET):
-        # Cargo identifies the root crate by name, whatever its folder, and compiles a file only
-        # if it is newer than the last build. The build script has the paths of the C objects.
-        for file in ("build.rs", "src/main.rs"):
-            os.utime(folder / file)
-        return _run(image, folder).read_bytes()
+        # Cargo and the compiler see the crate in one place, whichever system it is of: equal
+        # images are equal bytes. As the files are new there, cargo compiles them and runs the
+        # build script.
+        crate = TARGET / "crates" / image.package
+        shutil.rmtree(crate, ignore_errors=True)
+        ensure(crate / "src")
+        for file in (*_generated(folder), folder / LOCK):
+            shutil.copyfile(file, crate / file.relative_to(folder))
+        content = _run(image, folder, crate).read_bytes()
+        shutil.copyfile(crate / LOCK, folder / LOCK)
+        return content
 
 
-def _run(image: Image, folder: Path) -> Path:
+def _generated(folder: Path) -> list[Path]:
+    """The generated files of a crate."""
+    sources = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
+    return [folder / "Cargo.toml", *sources]
+
+
+def _run(image: Image, folder: Path, crate: Path) -> Path:
     # The lock of a generated crate is never the workspace's own, so cargo's --locked is not used;
     # _check_lock checks the same.
     locked, SETTINGS.locked = SETTINGS.locked, False
@@ -71,7 +132,7 @@ def _run(image: Image, folder: Path) -> Path:
             "build",
             "--release",
             "--message-format=json",
-            f"--manifest-path={folder / 'Cargo.toml'}",
+            f"--manifest-path={crate / 'Cargo.toml'}",
             f"--target={image.target}",
             f"--target-dir={TARGET}",
             image=True,
@@ -82,11 +143,11 @@ def _run(image: Image, folder: Path) -> Path:
     for name in ("CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
         environment.pop(name, None)
     done = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, check=False
+        command, env=environment, cwd=crate, capture_output=True, text=True, check=False
     )
     messages = list(_messages(done.stdout))
     if done.returncode:
-        raise _failure(image, messages, done.stderr)
+        raise _failure(image, folder, messages, done.stderr)
     for message in messages:
         if message.get("reason") == "compiler-message":
             ui.detail(message["message"]["rendered"] or "")
@@ -114,14 +175,16 @@ def _messages(text: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _failure(image: Image, messages: Iterable[dict[str, Any]], rest: str) -> WorkError:
+def _failure(
+    image: Image, folder: Path, messages: Iterable[dict[str, Any]], rest: str
+) -> WorkError:
     """The first error as one line; all of them in a log file."""
     errors = [
         message["message"]
         for message in messages
         if message.get("reason") == "compiler-message" and message["message"]["level"] == "error"
     ]
-    log = ensure(LOG) / f"build-{image.package}.log"
+    log = ensure(LOG) / f"build-{folder.parent.name}-{image.name}.log"
     log.write_text("".join(error.get("rendered") or "" for error in errors) + rest)
     mend = f"all of it is in {shown(log)}"
     if not errors:
@@ -177,12 +240,12 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 
 
 def _fingerprint(image: Image, folder: Path) -> str:
-    """A hash of all inputs of the image."""
+    """A hash of all inputs of the image, wherever its crate is."""
     toolchain = rust.toolchain()
     made_by = (toolchain.version, toolchain.sysroot, toolchain.builds_core, _flags(image))
-    digest = hashlib.sha256(repr(made_by).encode())
-    generated = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
-    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, folder / "Cargo.toml", *generated]
+    digest = hashlib.sha256(repr((image.name, *made_by)).encode())
+    digests.add(digest, _generated(folder), folder)
+    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK]
     for library in image.libraries:
         files += sorted(
             file

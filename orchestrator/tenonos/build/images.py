@@ -236,7 +236,6 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
     return Image(
         name=name,
         kind=kind,
-        package=f"{choices.system.name}-{name}",
         board=choices.system.board,
         config=config,
         libraries=libraries,

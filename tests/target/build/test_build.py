@@ -103,6 +103,19 @@ def test_a_copied_c_project_is_linked_with_its_own_objects(tenon, build, tmp_pat
     linked(one, "fifth")
 
 
+def test_systems_with_the_same_image_link_it_once(build, tmp_path):
+    assert_well(build("hello"))
+    shutil.copytree(ROOT / "examples/systems/hello", tmp_path / "copy")
+    copy = build(tmp_path / "copy")
+    assert_well(copy)
+    assert "Building" not in copy.stderr
+    assert digest(copy) == digest(build("hello"))
+    other = build(tmp_path / "copy", "-D", "CONFIG_TENON_THREAD_PREEMPTION=n")
+    assert "Building hello" in other.stderr
+    again = build(tmp_path / "copy", "--pristine")
+    assert "Building mortise" in again.stderr and "Building hello" in again.stderr
+
+
 def test_an_image_does_not_tell_where_it_was_built(build):
     for elf in json.loads(build("motor-linux").stdout)["elves"].values():
         content = Path(elf).read_bytes()
