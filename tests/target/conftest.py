@@ -126,8 +126,13 @@ def until(folder, **last):
     return options
 
 
-def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240):
-    """The lines of an image without Mortise, until this number of them contains `last`.
+def bare(image, folder, last, **terms):
+    """The lines of an image without Mortise, until this number of them contains `last`."""
+    return [line.split("] ", 1)[-1] for line in bare_with_times(image, folder, last, **terms)]
+
+
+def bare_with_times(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240):
+    """The lines of an image without Mortise, each after its time in brackets.
 
     Deterministic, however busy the host is. Only complete lines count.
     """
@@ -145,7 +150,7 @@ def bare(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limi
         while time.monotonic() < end and sum(last in line for line in lines) < count:
             time.sleep(0.1)
             text = serial.read_text(errors="replace") if serial.exists() else ""
-            lines = [line.split("] ", 1)[-1] for line in text.split("\n")[:-1]]
+            lines = text.split("\n")[:-1]
     finally:
         emulator.kill()
         emulator.wait()

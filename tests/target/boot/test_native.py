@@ -5,31 +5,56 @@ import re
 import shutil
 
 import pytest
-from conftest import SUPPORT, assert_well, bare
+from conftest import SUPPORT, assert_well, bare_with_times
+
+from tenonos import build
+from tenonos import system as systems
+from tenonos.run import RunOptions, Session, Target
+from tenonos.run.console import Demultiplexer, Transcript
 
 GUESTS = SUPPORT / "guests"
 
 FIRST = "waits for 1000 releases"
 LAST = "1000 releases, the latest 0 ns behind its time"
 
+MS = 1_000_000
+RELEASED = 1_000 * MS
+"""From the first line to the last release, 1 ms apart. A task that does not wait is never late, so
+that its lines alone do not show that it waited."""
 
-def test_a_native_task_and_an_image_without_a_kernel_keep_their_releases(tenon):
-    outcome = tenon("run", "native", "--headless", "--deterministic")
-    assert_well(outcome)
-    assert outcome.said("inside") == [FIRST, LAST]
-    assert outcome.said("alone") == [FIRST, LAST]
+
+def run(system):
+    """A run of a system: its result, and its consoles with the time of each line."""
+    session = Session(
+        Target.of(build.build(systems.load(system))), RunOptions(deterministic=True), []
+    )
+    result = session.run()
+    assert result.failure is None
+    return result, session.transcripts
+
+
+def assert_kept(transcript):
+    """Asserts that the task waited for each of its releases, and for no longer."""
+    first, last = transcript.lines
+    assert (first.text, last.text) == (FIRST, LAST)
+    assert RELEASED <= last.time_ns - first.time_ns < RELEASED + MS
+
+
+def test_a_native_task_and_an_image_without_a_kernel_keep_their_releases():
+    result, said = run("native")
+    assert_kept(said["inside"])
+    assert_kept(said["alone"])
     # The machine turns off with the last of both.
-    assert outcome.said("mortise")[-1] == "every virtual machine has ended"
+    assert said["mortise"].lines[-1].text == "every virtual machine has ended"
     # It starts, writes two lines and ends; its waits are no exits.
-    exits = outcome.vm("alone")["exits"]
-    assert exits["irq"] == exits["wfi"] == exits["sysreg"] == 0
+    (alone,) = (vm for vm in result.vms if vm.name == "alone")
+    assert alone.exits.irq == alone.exits.wfi == alone.exits.sysreg == 0
 
 
-def test_mortise_without_virtual_machines_runs_the_same_task(tenon):
-    outcome = tenon("run", "plain", "--headless", "--deterministic")
-    assert_well(outcome)
-    assert outcome.said("beat") == [FIRST, LAST]
-    assert outcome.result["vms"] == []
+def test_mortise_without_virtual_machines_runs_the_same_task():
+    result, said = run("plain")
+    assert_kept(said["beat"])
+    assert result.vms == []
 
 
 @pytest.mark.parametrize("machine", ["gic-version=3", "gic-version=2,virtualization=on"])
@@ -37,8 +62,12 @@ def test_the_image_without_a_kernel_starts_on_bare_metal(tenon, machine, tmp_pat
     built = tenon("build", "native", "--json", json_file=False)
     assert_well(built)
     image = shutil.copy(json.loads(built.stdout)["flats"]["alone"], tmp_path)
-    lines = bare(image, tmp_path, LAST, machine=machine)
-    assert lines == [f"alone| {FIRST}", f"alone| {LAST}"]
+    lines = bare_with_times(image, tmp_path, LAST, machine=machine)
+    alone = Transcript()
+    for chunk in Demultiplexer().feed("\n".join([*lines, ""]).encode()):
+        assert chunk.name == "alone"
+        alone.add(chunk)
+    assert_kept(alone)
 
 
 def test_none_of_them_has_a_scheduler_and_two_of_three_no_hypervisor(tenon):
