@@ -144,6 +144,21 @@ def test_what_is_accepted_is_kept(tmp_path, monkeypatch):
     assert refused > 30
 
 
+def test_a_job_pays_for_each_time_that_it_continues():
+    urgent = Vm("urgent", 2, [(2, 1), (5, 1)])
+    # Six units of work, and one for each of two returns; jobs that begin pay nothing.
+    long = Vm("long", 1, [(0, 6)])
+    history = simulate([urgent, long], 20, switch=1)
+    assert [(each.time, each.vm) for each in history] == [
+        (0, "long"),
+        (2, "urgent"),
+        (3, "long"),
+        (5, "urgent"),
+        (6, "long"),
+        (10, None),
+    ]
+
+
 def test_in_a_fair_background_whoever_had_least_is_next():
     # It comes for a moment and is next; in round robin it would be last.
     guest = Vm("guest", 0, [(4, 2), (12, 2)])

@@ -53,6 +53,8 @@ class _Server:
     jobs: list[tuple[int, int | None]]
     work: list[int | None] = field(default_factory=list)
     """The arrived jobs, the first of which is in progress."""
+    begun: bool = False
+    """Whether the job in progress has run."""
     spent: bool = False
     """Whether the budget is depleted and not yet replenished."""
     start: int = 0
@@ -74,15 +76,19 @@ class _Server:
 
 
 def simulate(
-    vms: Iterable[Vm], until: int, slice_: int = 1_000_000, fair: bool = False
+    vms: Iterable[Vm], until: int, slice_: int = 1_000_000, fair: bool = False, switch: int = 0
 ) -> list[Dispatch]:
-    """The schedule from 0 to `until` as a list of dispatches."""
-    return (_Fair if fair else _Core)(vms, slice_).run(until)
+    """The schedule from 0 to `until` as a list of dispatches.
+
+    `switch` is the cost of a preemption: execution time that a job needs in addition each time that
+    it continues.
+    """
+    return (_Fair if fair else _Core)(vms, slice_, switch).run(until)
 
 
 class _Core:
-    def __init__(self, vms: Iterable[Vm], slice_: int) -> None:
-        self.slice = slice_
+    def __init__(self, vms: Iterable[Vm], slice_: int, switch: int = 0) -> None:
+        self.slice, self.switch = slice_, switch
         self.servers = [
             _Server(
                 vm,
@@ -98,6 +104,8 @@ class _Core:
         self.spent: list[_Server] = []
         """The background in the order of depletion."""
         self.running: _Server | None = None
+        self.dispatched: _Server | None = None
+        """The server that ran until the present instant."""
         self.turn: _Server | None = None
         self.turn_left = 0
 
@@ -109,6 +117,7 @@ class _Core:
             self.arrive(now)
             self.exhaust(now)
             self.choose()
+            self.dispatch()
             name = self.running.vm.name if self.running else None
             if name != history[-1].vm:
                 if history[-1].time == now:
@@ -166,6 +175,7 @@ class _Core:
         running = self.running
         if running is not None and running.work[0] == 0:
             running.work.pop(0)
+            running.begun = False
             if not running.work:
                 self.leave(running)
                 running.spent = False
@@ -226,6 +236,15 @@ class _Core:
         if first is not self.turn:
             self.turn, self.turn_left = first, self.slice
         self.running = first
+
+    def dispatch(self) -> None:
+        """Charge a job that continues after a preemption with the switch to it."""
+        running = self.running
+        if running is not None:
+            if running.begun and running is not self.dispatched and running.work[0] is not None:
+                running.work[0] += self.switch
+            running.begun = True
+        self.dispatched = running
 
     # The queue of a server.
 

@@ -29,11 +29,13 @@ STARTED = 13 * US
 RELEASE = 450
 """Overhead of a release."""
 
-BOUND = 20 * US
-"""Maximum deviation of a dispatch from the simulator's. Switches are charged to threads and add up
-in the background, with its consecutive slices: hence `COMPARED`."""
+SWITCH = 725
+"""Overhead of a preemption: what a job takes in addition for each time that it continues. The trace
+has 590 to 810 for it, by the number of pieces of a job."""
 
-COMPARED = 240 * MS
+BOUND = 10 * US
+"""Maximum deviation of a dispatch from the simulator's, from the first to the last; 6.5 us are
+seen. Without `SWITCH` preemptions would add up in the background, to 30 us after 200 ms."""
 
 NAMES = ("rest", "more")
 
@@ -84,7 +86,7 @@ def simulated(lines) -> list[Dispatch]:
         terms = {"budget": budget, "period": period, "origin": BEGIN + ATTACHED}
         threads.append(Vm(name, END // period, jobs, **terms, background=True))
     threads += [Vm(name, 0, [(BEGIN + STARTED + i, None)]) for i, name in enumerate(NAMES)]
-    return simulate(threads, END, fair=True)
+    return simulate(threads, END, fair=True, switch=SWITCH)
 
 
 def agreed(one: list[Dispatch], other: list[Dispatch]) -> int:
@@ -93,7 +95,7 @@ def agreed(one: list[Dispatch], other: list[Dispatch]) -> int:
     count = 0
     for dispatch, following in pairwise(one):
         start, end = dispatch.time + BOUND, following.time - BOUND
-        if start < BEGIN + 2 * BOUND or end > COMPARED or end <= start:
+        if start < BEGIN + 2 * BOUND or end > END or end <= start:
             continue
         first, last = bisect_right(times, start) - 1, bisect_right(times, end - 1) - 1
         told = f"{dispatch} until {following.time}, not {other[first : last + 1]}"
@@ -109,11 +111,11 @@ def test_what_servers_promise(budgets):
 
 
 def test_an_overload_of_threads(budgets):
-    """In both directions, so that no thread runs for long at a wrong time."""
+    """In both directions, so that no thread runs for long at a wrong time, over the whole run."""
     lines, dispatches = budgets
     ideal = merged(simulated(lines))
-    assert agreed(dispatches, ideal) >= 200
-    assert agreed(ideal, dispatches) >= 200
+    assert agreed(dispatches, ideal) >= 580
+    assert agreed(ideal, dispatches) >= 580
 
 
 def test_what_an_overload_leaves_is_shared_fairly(budgets):
