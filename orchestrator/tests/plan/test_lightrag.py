@@ -59,16 +59,36 @@ def test_the_whole_graph_is_given_to_it(pool):
     [
         ("a 1 kHz control loop beside Linux", "apps/motor"),
         ("a POSIX program in C with message queues", "tenon/posix"),
+        ("a 2 kHz servo beside Linux, with supervision and a timer", "tenon/watchdog"),
     ],
 )
 def test_an_objective_is_answered_as_by_rankings(graph_pool, tmp_path, objective, library):
-    answer = compose(objective, pool=graph_pool)
-    assert answer.images.keys() == compose(objective, pool=Pool()).images.keys()
+    """Libraries, configuration, demands and files, not the names of the images alone."""
+    answer, ranked = compose(objective, pool=graph_pool), compose(objective, pool=Pool())
+    assert answer.images == ranked.images
+    assert (answer.plan, answer.ignored) == (ranked.plan, ranked.ignored)
+    assert answer.analysis == ranked.analysis
     assert any(library in image.libraries for image in answer.images.values())
-    answer.write(tmp_path)
-    found = [look for e in Explainer(tmp_path, graph_pool).all() for look in e.found]
+    found, meant = (
+        looked_up(each, tmp_path / name, pool)
+        for name, each, pool in (("graph", answer, graph_pool), ("ranked", ranked, Pool()))
+    )
     assert found
     assert all(look.score >= look.threshold and look.path for look in found)
+    assert meanings(found) == meanings(meant)
+    files = [(tmp_path / name / "system.toml").read_text() for name in ("graph", "ranked")]
+    assert files[0] == files[1]
+
+
+def looked_up(composition, folder, pool):
+    """The interpretations of words in a written composition."""
+    composition.write(folder)
+    return [look for e in Explainer(folder, pool).all() for look in e.found]
+
+
+def meanings(found):
+    """The symbols that words were taken for."""
+    return {(look.words, look.path[-1].target) for look in found}
 
 
 @pytest.mark.parametrize("objective", ["face recognition at 30 Hz", "a loop that blorps"])
