@@ -4,8 +4,8 @@
 //!
 //! A console without a choice of driver in the code. The board's description names the kind of its
 //! UART, and the image has that as a constant at link time: only the driver in use is linked, and no
-//! call tests for the kind. [`pl011`], [`uart::cadence`] and [`uart::dw`] are the drivers; the latter two share
-//! [`uart`].
+//! call tests for the kind. [`pl011`], [`uart::cadence`], [`uart::dw`] and [`uart::imx`] are the drivers; the
+//! latter three share [`uart`].
 //!
 //! # Guarantees
 //!
@@ -36,10 +36,12 @@ use hw_arch::mmio::Mmio;
 use pl011::Serial as Pl011;
 use uart::cadence::Serial as Cadence;
 use uart::dw::Serial as Dw;
+use uart::imx::Serial as Imx;
 
-/// Bytes of the registers of a Cadence and of a DesignWare UART.
+/// Bytes of the registers of a Cadence, a DesignWare and an i.MX UART.
 const CADENCE_SIZE: usize = 0x1000;
 const DW_SIZE: usize = 0x100;
+const IMX_SIZE: usize = 0x100;
 
 /// Kind of a UART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,8 @@ pub enum Kind {
     Cadence,
     /// DesignWare UART, a 16550 with registers of 32 bits.
     Dw,
+    /// UART of i.MX devices.
+    Imx,
 }
 
 impl Kind {
@@ -60,6 +64,7 @@ impl Kind {
             b"pl011" => Self::Pl011,
             b"cadence" => Self::Cadence,
             b"dw" => Self::Dw,
+            b"imx" => Self::Imx,
             _ => panic!("no driver for the serial port that the board's description names"),
         }
     }
@@ -109,6 +114,7 @@ impl Serial {
             // Firmware and emulators leave these enabled.
             Kind::Pl011 | Kind::Dw => {}
             Kind::Cadence => serial.cadence().enable(),
+            Kind::Imx => serial.imx().enable(),
         }
         Some(serial)
     }
@@ -128,6 +134,11 @@ impl Serial {
         Dw::new(unsafe { Mmio::new(self.registers.as_ptr() as usize, DW_SIZE) })
     }
 
+    fn imx(&self) -> Imx {
+        // SAFETY: the caller of `open` states that an i.MX UART is mapped there as device memory.
+        Imx::new(unsafe { Mmio::new(self.registers.as_ptr() as usize, IMX_SIZE) })
+    }
+
     /// Whether the FIFO has room for a byte.
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -135,6 +146,7 @@ impl Serial {
             Kind::Pl011 => self.pl011().is_ready(),
             Kind::Cadence => self.cadence().is_ready(),
             Kind::Dw => self.dw().is_ready(),
+            Kind::Imx => self.imx().is_ready(),
         }
     }
 
@@ -144,6 +156,7 @@ impl Serial {
             Kind::Pl011 => self.pl011().write_byte(byte),
             Kind::Cadence => self.cadence().write_byte(byte),
             Kind::Dw => self.dw().write_byte(byte),
+            Kind::Imx => self.imx().write_byte(byte),
         }
     }
 
@@ -153,6 +166,7 @@ impl Serial {
             Kind::Pl011 => self.pl011().read_byte(),
             Kind::Cadence => self.cadence().read_byte(),
             Kind::Dw => self.dw().read_byte(),
+            Kind::Imx => self.imx().read_byte(),
         }
     }
 
@@ -163,6 +177,7 @@ impl Serial {
             Kind::Pl011 => self.pl011().enable_receive_interrupt(),
             Kind::Cadence => self.cadence().enable_receive_interrupt(),
             Kind::Dw => self.dw().enable_receive_interrupt(),
+            Kind::Imx => self.imx().enable_receive_interrupt(),
         }
     }
 
@@ -172,6 +187,7 @@ impl Serial {
             Kind::Pl011 => self.pl011().disable_receive_interrupt(),
             Kind::Cadence => self.cadence().disable_receive_interrupt(),
             Kind::Dw => self.dw().disable_receive_interrupt(),
+            Kind::Imx => self.imx().disable_receive_interrupt(),
         }
     }
 
@@ -181,7 +197,7 @@ impl Serial {
         match BOARD_SERIAL {
             Kind::Pl011 => self.pl011().clear_receive_interrupt(),
             Kind::Cadence => self.cadence().clear_receive_interrupt(),
-            Kind::Dw => {} // cleared by the read of the FIFO
+            Kind::Dw | Kind::Imx => {} // cleared by the read of the FIFO
         }
     }
 }
@@ -195,6 +211,7 @@ mod tests {
         assert_eq!(Kind::named("pl011"), Kind::Pl011);
         assert_eq!(Kind::named("cadence"), Kind::Cadence);
         assert_eq!(Kind::named("dw"), Kind::Dw);
+        assert_eq!(Kind::named("imx"), Kind::Imx);
     }
 
     #[test]

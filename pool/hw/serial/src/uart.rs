@@ -1,7 +1,8 @@
-//! UART with a status register and a FIFO register, the common part of two drivers.
+//! UART with a status register and FIFO registers, the common part of three drivers.
 
 pub mod cadence;
 pub mod dw;
+pub mod imx;
 
 pub use hw_arch::mmio::{Mmio as Frame, Registers};
 
@@ -13,6 +14,8 @@ pub trait Layout {
     const STATUS: usize;
     /// Offset of the FIFO: a write sends a byte, a read takes a received one.
     const FIFO: usize;
+    /// Offset of the transmit FIFO, where it has a register of its own.
+    const SEND: usize = Self::FIFO;
 
     /// Whether the transmit FIFO accepts a byte in this status.
     fn can_send(status: u32) -> bool;
@@ -47,7 +50,7 @@ impl<L: Layout, R: Registers> Uart<L, R> {
         while !self.is_ready() {
             core::hint::spin_loop();
         }
-        self.registers.write(L::FIFO, byte.into());
+        self.registers.write(L::SEND, byte.into());
     }
 
     /// Takes a received byte.
