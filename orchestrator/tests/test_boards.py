@@ -12,7 +12,7 @@ from tenonos.paths import ROOT
 from tenonos.system import board
 
 METAL = ["raspberry-pi-4", "rk3568", "zcu102"]
-OF_NEWER_QEMU = ["qemu-raspi4b"]
+OF_NEWER_QEMU = ["qemu-imx8mp", "qemu-raspi4b"]
 
 
 def test_these_are_metal_and_marked_so_wherever_a_reader_looks():

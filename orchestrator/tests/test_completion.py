@@ -45,7 +45,7 @@ def test_bash_completes_the_names_there_are(tenon):
     assert in_bash("tenon run motor-l", 2) == ["motor-linux"]
     assert in_bash("tenon bench thr", 2) == ["thread-metric"]
     assert in_bash("tenon compose words --board qe", 4) == [
-        *("qemu-raspi4b", "qemu-virt", "qemu-virt-gicv2", "qemu-zcu102")
+        *("qemu-imx8mp", "qemu-raspi4b", "qemu-virt", "qemu-virt-gicv2", "qemu-zcu102")
     ]
     assert in_bash("tenon explain servo core/tim", 3) == ["core/timer"]
     assert in_bash("tenon explain servo sched.perio", 3) == ["sched.periodic"]

@@ -51,7 +51,7 @@ def command(
 
     chosen = systems.load(system)
     # Refuse a board that cannot be emulated here before the build.
-    qemu.require(chosen.board.emulator.since, chosen.board.name)
+    qemu.require_for(chosen)
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(

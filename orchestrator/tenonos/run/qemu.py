@@ -16,6 +16,7 @@ from pathlib import Path
 from tenonos.errors import WorkError
 from tenonos.run.target import Machine, Target
 from tenonos.setup.packages import numbers
+from tenonos.system.model import System
 
 BINARY = "qemu-system-aarch64"
 
@@ -92,14 +93,28 @@ def _stated(path: str) -> str:
     return found[1] if found else ""
 
 
-def require(since: str | None, board: str) -> None:
-    """`WorkError` if the QEMU on the path is older than the first one that has the board."""
+BACKPORTS = "10.0.2"
+"""The newest version known in the backports of Debian 12; Debian 13 has a newer one."""
+
+
+def require(since: str | None, lacks: str) -> None:
+    """`WorkError` if the QEMU on the path is older than the first one without this lack."""
     stated = version()
     if since is not None and stated and numbers(stated) < numbers(since):
+        backports = numbers(since) <= numbers(BACKPORTS)
         raise WorkError(
-            f"QEMU {stated} has no {board}",
-            mend=f"QEMU {since} or newer has it, as of Debian 13 or the backports of Debian 12",
+            f"QEMU {stated} has no {lacks}",
+            mend=f"QEMU {since} or newer has it, as of Debian 13"
+            + " or the backports of Debian 12" * backports,
         )
+
+
+def require_for(system: System) -> None:
+    """`WorkError` if the QEMU on the path lacks the system's board, or what its VMs need there."""
+    board, played = system.board.name, system.board.emulator
+    require(played.since, board)
+    if any(vm.interrupts == "shared" for vm in system.guests):
+        require(played.since_shared, f"virtual interrupts on {board}, for VMs with shared ones")
 
 
 def emulator(binary: str = BINARY) -> str | None:

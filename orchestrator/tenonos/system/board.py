@@ -112,6 +112,8 @@ class Qemu(_Part):
     arguments: tuple[str, ...]
     since: str | None = None
     """The first version of QEMU that has the board, if the oldest supported one has not."""
+    since_shared: str | None = None
+    """The first version that delivers virtual interrupts there, if it is a later one."""
 
 
 class Iommu(_Part):

@@ -1,10 +1,13 @@
 """The plugin is built for the interface of the QEMU that loads it."""
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
+from tenonos import system as systems
 from tenonos.errors import WorkError
+from tenonos.paths import ROOT
 from tenonos.run import plugin, qemu
 
 
@@ -64,3 +67,16 @@ def test_a_board_that_this_qemu_lacks_is_refused(tmp_path, monkeypatch):
     qemu.require("7.2", "qemu-virt")
     with pytest.raises(WorkError, match=r"QEMU 7\.2\.22 has no qemu-raspi4b.*9\.0 or newer"):
         qemu.require("9.0", "qemu-raspi4b")
+
+
+def test_linux_is_refused_where_this_qemu_delivers_no_virtual_interrupts(tmp_path, monkeypatch):
+    linux = systems.load(ROOT / "tests/systems/motor-imx8mp")
+    (motor,) = (vm for vm in linux.vms if vm.name == "motor")
+    alone = replace(linux, vms=(motor,))
+    monkeypatch.setenv("PATH", emulator(tmp_path / "backports", "10.0.2"))
+    qemu.require_for(alone)
+    with pytest.raises(WorkError, match=r"10\.0\.2 has no virtual interrupts.*10\.0\.3") as refused:
+        qemu.require_for(linux)
+    assert "Debian 12" not in str(refused.value), "whose backports have this one"
+    monkeypatch.setenv("PATH", emulator(tmp_path / "debian-13", "10.0.13"))
+    qemu.require_for(linux)
