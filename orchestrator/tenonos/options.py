@@ -30,6 +30,12 @@ ResultFile = Annotated[
     Path | None,
     typer.Option("--json", help="Write the result as JSON (- is stdout).", metavar="FILE"),
 ]
+Cpu = Annotated[
+    str | None,
+    typer.Option(
+        "--cpu", help="CPU model of the emulator, in place of the board's.", metavar="MODEL"
+    ),
+]
 Deterministic = Annotated[
     bool,
     typer.Option(

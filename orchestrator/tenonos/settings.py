@@ -23,6 +23,8 @@ class Settings:
     offline: bool = False
     locked: bool = False
     jobs: int = 0
+    cpu: str | None = None
+    """The emulator's CPU model, in place of the board's."""
 
     @property
     def parallel(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tenonos import completion
-from tenonos.options import ResultFile
+from tenonos.options import Cpu, ResultFile
 
 if TYPE_CHECKING:
     from tools.bench.row import Row
@@ -36,6 +36,7 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Take as many samples as the papers: minutes to hours.")
     ] = False,
+    cpu: Cpu = None,
     json_file: ResultFile = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write an HTML page with plots.", metavar="FILE")
@@ -54,9 +55,17 @@ def command(
     applications.
     """
     from tenonos import outputs, ui
+    from tenonos.errors import InputError
+    from tenonos.run import qemu
     from tools import bench
     from tools.bench.show import show
 
+    if documents and cpu is not None:
+        raise InputError(
+            "figures of the documents are those of the board's CPU",
+            mend="leave out --cpu or --documents",
+        )
+    qemu.set_cpu(cpu)
     choice = bench.choose(suites or [], environments or [], full)
     to_stdout = json_file is not None and str(json_file) == "-"
     for option, file in (("--json", json_file), ("--html", html_file), ("--svg", svg_file)):

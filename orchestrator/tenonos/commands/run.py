@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tenonos.options import Deterministic, ResultFile, SystemArgument
+from tenonos.options import Cpu, Deterministic, ResultFile, SystemArgument
 
 
 def command(
@@ -39,6 +39,7 @@ def command(
             "--trace", help="Write a trace: Perfetto (.json) or CTF (.ctf).", metavar="FILE"
         ),
     ] = None,
+    cpu: Cpu = None,
     debug: Annotated[
         bool, typer.Option("--gdb", help="Start a debugger with the symbols of every image.")
     ] = False,
@@ -52,6 +53,7 @@ def command(
     chosen = systems.load(system)
     # Refuse a board that cannot be emulated here before the build.
     qemu.require_for(chosen)
+    qemu.set_cpu(cpu)
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from tenonos.errors import WorkError
+from tenonos.errors import InputError, WorkError
 from tenonos.run.target import Machine, Target
+from tenonos.settings import SETTINGS
 from tenonos.setup.packages import numbers
 from tenonos.system.model import System
 
@@ -117,10 +118,31 @@ def require_for(system: System) -> None:
         require(played.since_shared, f"virtual interrupts on {board}, for VMs with shared ones")
 
 
+def set_cpu(model: str | None) -> None:
+    """Sets the CPU model of the machines to come; `InputError` if the QEMU on the path lacks it."""
+    path = shutil.which(BINARY)
+    found = _models(path) if path and model is not None else ()
+    if found and model not in found:
+        raise InputError(f"QEMU {version()} has no CPU {model}", mend=f"it has {', '.join(found)}")
+    SETTINGS.cpu = model
+
+
+@cache
+def _models(path: str) -> tuple[str, ...]:
+    """The models with 64 bits; none if the list cannot be read."""
+    command = [path, "-machine", "virt", "-cpu", "help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    models = re.findall(r"^  (\S+)$", done.stdout, re.MULTILINE)
+    # Cortex-A with one digit and with 15 have 32 bits.
+    wide = re.compile(r"cortex-a(?!\d\Z|15\Z)\d+(ae)?|neoverse-\w+|a64fx|max")
+    return tuple(model for model in models if wide.fullmatch(model))
+
+
 def emulator(binary: str = BINARY) -> str | None:
     """What figures name as the machine that they hold for; None if it states no version."""
     stated = version(binary)
-    return f"QEMU {stated}" if stated else None
+    core = f", {SETTINGS.cpu}" if SETTINGS.cpu else ""
+    return f"QEMU {stated}{core}" if stated else None
 
 
 class Qemu:

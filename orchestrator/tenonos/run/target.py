@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenonos.run import device_backends
+from tenonos.settings import SETTINGS
 from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Target:
             )
         machine = Machine(
             machine_of(system),
-            board.emulator.cpu,
+            SETTINGS.cpu or board.emulator.cpu,
             (*board.emulator.arguments, *device_backends.arguments(system, built.image.parent)),
             board.cpus,
             board.ram.base,

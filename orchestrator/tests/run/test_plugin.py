@@ -6,16 +6,18 @@ from dataclasses import replace
 import pytest
 
 from tenonos import system as systems
-from tenonos.errors import WorkError
+from tenonos.errors import InputError, WorkError
 from tenonos.paths import ROOT
 from tenonos.run import plugin, qemu
+from tenonos.settings import SETTINGS
 
 
-def emulator(folder, version):
-    """A QEMU that only states its version."""
+def emulator(folder, version, models=()):
+    """A QEMU that only states its version and CPU models."""
     folder.mkdir()
     script = folder / qemu.BINARY
-    script.write_text(f"#!/bin/sh\necho 'QEMU emulator version {version}'\n")
+    told = "".join(f"  {model}\n" for model in models)
+    script.write_text(f"#!/bin/sh\necho 'QEMU emulator version {version}\n{told}'\n")
     script.chmod(0o755)
     return str(folder)
 
@@ -67,6 +69,22 @@ def test_a_board_that_this_qemu_lacks_is_refused(tmp_path, monkeypatch):
     qemu.require("7.2", "qemu-virt")
     with pytest.raises(WorkError, match=r"QEMU 7\.2\.22 has no qemu-raspi4b.*9\.0 or newer"):
         qemu.require("9.0", "qemu-raspi4b")
+
+
+MODELS = ("arm926", "cortex-a15", "cortex-a53", "cortex-a55", "cortex-a7", "max", "neoverse-n1")
+
+
+def test_the_emulators_cpu_is_one_that_this_qemu_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "cpu", None)
+    monkeypatch.setenv("PATH", emulator(tmp_path / "any", "10.0.2", models=MODELS))
+    with pytest.raises(InputError, match=r"QEMU 10\.0\.2 has no CPU cortex-a56") as refused:
+        qemu.set_cpu("cortex-a56")
+    assert "it has cortex-a53, cortex-a55, max, neoverse-n1" in str(refused.value)
+    assert qemu.emulator() == "QEMU 10.0.2"
+    qemu.set_cpu("cortex-a55")
+    assert qemu.emulator() == "QEMU 10.0.2, cortex-a55"
+    qemu.set_cpu(None)
+    assert SETTINGS.cpu is None
 
 
 def test_linux_is_refused_where_this_qemu_delivers_no_virtual_interrupts(tmp_path, monkeypatch):
