@@ -355,7 +355,7 @@ int tenon_detach_init(void)
 
 	if (!tenon_loan_any())
 		return 0;
-	releases = alloc_workqueue("tenon-detach", 0, 0);
+	releases = alloc_workqueue("tenon-detach", WQ_UNBOUND, 0);
 	if (!releases)
 		return error;
 	folder = kobject_create_and_add("detach", tenon_kobject);
