@@ -297,6 +297,8 @@ def needs(system: System) -> Iterator[Need]:
     """The capabilities that a system requires of Mortise."""
     for vm in system.vms:
         yield Need(_OF_VM[vm.interrupts], f'VM "{vm.name}"', system.at(vm, "interrupts"))
+    for vm in [vm for vm in system.vms if vm.kind != "tenon"][:1]:
+        yield Need("CAP_VIRT_ENTROPY", f'VM "{vm.name}"', system.at(vm, "kind"))
     for native in system.natives[:1]:
         where = system.where("native", native.index)
         yield Need("CAP_VIRT_NATIVE", f'native task "{native.name}"', where)

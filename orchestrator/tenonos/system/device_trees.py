@@ -24,6 +24,9 @@ _PCI_MEMORY = 0x0200_0000
 
 _MAGIC = 0xD00D_FEED
 
+RNG_SEED = 64
+"""Bytes of the seed of Linux's random numbers: more than the 256 bits that it credits."""
+
 CMDLINE = "console=ttyAMA0 rdinit=/init"
 """Default command line of Linux."""
 
@@ -123,6 +126,9 @@ def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:
     if vm.kind == "linux" or vm.cmdline is not None:
         node.text("bootargs", CMDLINE if vm.cmdline is None else vm.cmdline)
     node.text("stdout-path", serial)
+    # Room for what Mortise puts there at each start (`mortise/entropy`).
+    node.longs("rng-seed", *[0] * (RNG_SEED // 8))
+    node.longs("kaslr-seed", 0)
     if initramfs := place.payloads.get("initramfs"):
         node.longs("linux,initrd-start", initramfs.ipa)
         node.longs("linux,initrd-end", initramfs.ipa + initramfs.size)

@@ -22,5 +22,5 @@ pub mod registry;
 mod topology;
 pub mod vm;
 
-pub use topology::{Core, Machine, Vcpu, posted_irq, report, trace};
+pub use topology::{BOOT_ARGUMENT, Core, Machine, Vcpu, posted_irq, report, trace};
 pub use vm::{Vm, direct_sgi::DirectSgi};

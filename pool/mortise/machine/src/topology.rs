@@ -18,7 +18,7 @@ use super::{
 };
 use core::cell::Cell;
 use core::ops::{Deref, Range};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use core_manifest::System;
 use core_paging::KernelMap;
 use core_sync::TicketLock;
@@ -33,6 +33,10 @@ use mortise_state::{
 use mortise_transfer::Transfer;
 use mortise_vcpu::{LrUsage, PinnedVcpu};
 use spin::Once;
+
+/// Argument of the boot loader, of an image that keeps it: the address of the board's device tree, if it
+/// follows the boot protocol of Linux. Written before the other cores start.
+pub static BOOT_ARGUMENT: AtomicUsize = AtomicUsize::new(0);
 
 /// State that all cores share; it dereferences to the image's [resources](Resources).
 pub struct Machine {

@@ -102,6 +102,7 @@ macro_rules! image {
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
             log_rings: mortise_config::MORTISE_LOG_RINGS,
             spin_table: mortise_board::SPIN_TABLE,
+            boot_argument: mortise_config::MORTISE_BOOT_ARGUMENT,
         };
 
         // One ring per core, found by its symbol from outside; none without a trace.
@@ -173,8 +174,8 @@ macro_rules! image {
         );
 
         #[unsafe(no_mangle)]
-        extern "C" fn mortise_main(_argument: usize) -> ! {
-            $crate::primary(&MORTISE_MACHINE)
+        extern "C" fn mortise_main(argument: usize) -> ! {
+            $crate::primary(argument, &MORTISE_MACHINE)
         }
 
         #[unsafe(no_mangle)]

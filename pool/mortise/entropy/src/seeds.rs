@@ -1,0 +1,175 @@
+//! Seeds in the device tree of a VM, written before each start.
+
+use crate::{
+    generator::Generator,
+    tree::{self, Property},
+};
+use core::ops::Range;
+use core_manifest::Vm;
+use core_memory::{IntermediateRange, PhysicalRange};
+use mortise_machine::colouring;
+use mortise_transfer::Transfer;
+
+/// Properties that get new values at each start.
+const NAMES: [&str; 2] = ["rng-seed", "kaslr-seed"];
+/// Bytes of a cell, and of a cache line, by which memory is cleaned.
+const CELL: usize = 4;
+const LINE: u64 = 64;
+
+/// Where the seeds of a VM lie.
+pub struct Seeds {
+    /// Its device tree, in the addresses of the manifest.
+    tree: PhysicalRange,
+    properties: [Option<Property>; NAMES.len()],
+}
+
+impl Seeds {
+    /// The seeds of a VM whose argument is the address of a device tree. Called on the boot core, which
+    /// maps all memory, before any VM runs.
+    pub fn of(vm: &Vm) -> Option<Self> {
+        let header = IntermediateRange::new(vm.argument, tree::HEADER as u64)?;
+        let physical = vm.translate(&header)?;
+        let payload = (vm.payloads.iter()).find(|payload| payload.target.contains(&header));
+        // A tree that is not copied lies where it is used.
+        let source = match payload {
+            Some(payload) => {
+                payload.source.start() + payload.target.offset_of(vm.argument).unwrap_or(0)
+            }
+            None => physical.start(),
+        };
+        // SAFETY: the header lies in a payload or in the VM's memory; no VM runs yet.
+        let size = tree::size(unsafe { bytes(source, tree::HEADER) })?;
+        let whole = IntermediateRange::new(vm.argument, size as u64)?;
+        let tree = vm.translate(&whole)?;
+        payload
+            .is_none_or(|payload| payload.target.contains(&whole))
+            .then_some(())?;
+        // SAFETY: all of the tree lies in a payload or in the VM's memory; no VM runs yet.
+        let found = unsafe { bytes(source, size) };
+        let properties = NAMES.map(|name| tree::chosen(found, name));
+        let any = properties.iter().any(Option::is_some);
+        any.then_some(Self { tree, properties })
+    }
+
+    /// Writes part `part`: two cells of a value or, without a generator, of a property that is removed.
+    /// Returns whether more parts follow. The VM does not run.
+    pub fn write(
+        &self,
+        part: usize,
+        generator: Option<&mut Generator>,
+        transfer: &Transfer,
+    ) -> bool {
+        let Some((cells, more)) = self.pair(part, generator.is_some()) else {
+            return false;
+        };
+        let nops = u64::from_le_bytes([0, 0, 0, tree::NOP as u8, 0, 0, 0, tree::NOP as u8]);
+        let mut value = generator.map_or(nops, Generator::word);
+        for at in cells.step_by(CELL) {
+            self.store(at, value as u32, transfer);
+            value >>= 32;
+        }
+        more
+    }
+
+    /// The cells of a part, and whether more follow.
+    fn pair(&self, part: usize, seeded: bool) -> Option<(Range<usize>, bool)> {
+        let mut left = part;
+        let mut ranges = self
+            .properties
+            .iter()
+            .flatten()
+            .map(|property| match seeded {
+                true => property.value.start..property.value.end / CELL * CELL,
+                false => property.whole.clone(),
+            });
+        while let Some(range) = ranges.next() {
+            let pairs = range.len().div_ceil(2 * CELL);
+            if left < pairs {
+                let start = range.start + left * 2 * CELL;
+                let cells = start..range.end.min(start + 2 * CELL);
+                return Some((cells, left + 1 < pairs || ranges.next().is_some()));
+            }
+            left -= pairs;
+        }
+        None
+    }
+
+    /// Stores a cell at an offset in the tree, to the point of coherency.
+    fn store(&self, at: usize, cell: u32, transfer: &Transfer) {
+        let (place, _) = colouring::piece(self.tree, at as u64);
+        let (word, shift) = (place & !7, (place & 4) * 8);
+        let mut words = [0];
+        // SAFETY: the windows are those of the executing core, and the cell lies in the RAM of a VM
+        // that does not run.
+        unsafe {
+            transfer.read(word, &mut words);
+            words = words.map(|old| old & !(0xffff_ffff << shift) | u64::from(cell) << shift);
+            transfer.write(word, &words);
+        }
+        if let Some(line) = PhysicalRange::new(place & !(LINE - 1), LINE) {
+            // SAFETY: the same; the contents are kept.
+            unsafe { transfer.clean(line, 0) };
+        }
+    }
+}
+
+/// The bytes at a physical address.
+///
+/// # Safety
+///
+/// To be called on the boot core, which maps all memory. The range is RAM that does not change.
+pub unsafe fn bytes(start: u64, size: usize) -> &'static [u8] {
+    // SAFETY: the caller states that the range is mapped and does not change.
+    unsafe { core::slice::from_raw_parts(start as *const u8, size) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seeds(properties: [Option<Property>; 2]) -> Seeds {
+        let tree = PhysicalRange::new(0x4000_0000, 0x1000).unwrap();
+        Seeds { tree, properties }
+    }
+
+    fn all(seeds: &Seeds, seeded: bool) -> Vec<Range<usize>> {
+        let mut cells = Vec::new();
+        for part in 0.. {
+            let Some((pair, more)) = seeds.pair(part, seeded) else {
+                break;
+            };
+            assert!(pair.len() == 4 || pair.len() == 8);
+            cells.push(pair);
+            assert_eq!(more, seeds.pair(part + 1, seeded).is_some());
+        }
+        cells
+    }
+
+    #[test]
+    fn the_parts_are_the_values_or_without_a_source_all_of_the_properties() {
+        let blob =
+            crate::tree::tests::tree("chosen", &[("rng-seed", &[0; 64]), ("kaslr-seed", &[0; 8])]);
+        let found = NAMES.map(|name| tree::chosen(&blob, name));
+        let [rng, kaslr] = found.clone().map(Option::unwrap);
+        let whole = seeds(found);
+        let cells = all(&whole, true);
+        assert_eq!(cells.len(), 9);
+        assert_eq!(cells[0].start..cells[7].end, rng.value);
+        assert_eq!(cells[8], kaslr.value);
+        let cells = all(&whole, false);
+        assert_eq!(
+            cells.iter().map(Range::len).sum::<usize>(),
+            12 + 64 + 12 + 8
+        );
+        assert_eq!(cells[0].start, rng.whole.start);
+        assert_eq!(cells.last().unwrap().end, kaslr.whole.end);
+    }
+
+    #[test]
+    fn a_missing_property_has_no_part() {
+        let blob = crate::tree::tests::tree("chosen", &[("kaslr-seed", &[0; 8])]);
+        let cells = all(&seeds([None, tree::chosen(&blob, "kaslr-seed")]), true);
+        assert_eq!(cells.len(), 1);
+        assert!(all(&seeds([None, None]), true).is_empty());
+    }
+}
