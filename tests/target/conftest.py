@@ -97,6 +97,17 @@ def tenon(full, tmp_path_factory):
     return call
 
 
+def compile_guest(folder, name, *places):
+    """An ELF of a guest in C, with its sections at these places."""
+    command = [
+        *("aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Werror", "-ffreestanding", "-nostdlib"),
+        *("-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie"),
+        *(f"-Wl,{option}" for option in ("--build-id=none", "-n", "-e,entry", *places)),
+        *("-o", folder / f"{name}.elf", SUPPORT / "guests" / f"{name}.c"),
+    ]
+    subprocess.run(command, check=True)
+
+
 def cases(folder, script, last, patience=240):
     """Options of a run in which Linux, with the files in `root`, runs a script until a line.
 

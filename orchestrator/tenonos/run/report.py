@@ -14,6 +14,7 @@ from tenonos.run.console import Transcript
 from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
 from tenonos.run.plugin import Moment
 from tenonos.run.result import (
+    FIXED_SEED,
     HOST_NOISE,
     ChannelResult,
     Exits,
@@ -44,7 +45,7 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         board=target.board,
         mode=target.mode,
         timing="deterministic" if options.deterministic else "host",
-        note=None if options.deterministic else HOST_NOISE,
+        note=_note(session),
         emulator=qemu.emulator(options.binary),
         vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
@@ -53,6 +54,13 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
     )
     result.problem = session.problem
     return result
+
+
+def _note(session: Session) -> str | None:
+    """What holds for the figures and the guests of a run, in one line."""
+    if not session.options.deterministic:
+        return HOST_NOISE
+    return FIXED_SEED if any(vm.kind != "tenon" for vm in session.target.vms) else None
 
 
 def _vm(session: Session, vm: WatchedVm) -> VmResult:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tenonos import outputs
 
 HOST_NOISE = "late and latency_ns include the host's noise; --deterministic has none"
+FIXED_SEED = "random numbers of guests come from a fixed seed: --deterministic runs repeat them"
 
 
 class _Record(BaseModel):

@@ -198,7 +198,7 @@ def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
             f"path {path.start} to {path.end} on CPU {path.vcpu}: {spread} instructions,"
             f" {path.count:,} times"
         )
-    if result.note and records:
+    if result.note and (records or result.timing == "deterministic"):
         parts.append(Text(result.note, "italic"))
     return Group(*parts)
 

@@ -1,14 +1,11 @@
 """Unmodified guests of other kinds, and two Linux of which one has devices."""
 
 import re
-import subprocess
 
 import pytest
-from conftest import ROOT, SUPPORT, assert_well
+from conftest import ROOT, assert_well, compile_guest
 
 from tenonos.setup import debian, initramfs
-
-GUESTS = SUPPORT / "guests"
 
 # Beside U-Boot: memory at an unusual address, a distant second region, a device tree at its start.
 ELSEWHERE = """
@@ -46,17 +43,6 @@ def folder(tmp_path):
     (tmp_path / "version").write_text(VERSION)
     compile_guest(tmp_path, "elsewhere", "-Ttext=0x48080000", "--section-start=.far=0x10000000")
     return tmp_path
-
-
-def compile_guest(folder, name, *places):
-    """An ELF of a guest in C, with its sections at these places."""
-    command = [
-        *("aarch64-linux-gnu-gcc", "-O1", "-Wall", "-Werror", "-ffreestanding", "-nostdlib"),
-        *("-mgeneral-regs-only", "-mstrict-align", "-fno-pie", "-no-pie"),
-        *(f"-Wl,{option}" for option in ("--build-id=none", "-n", "-e,entry", *places)),
-        *("-o", folder / f"{name}.elf", GUESTS / f"{name}.c"),
-    ]
-    subprocess.run(command, check=True)
 
 
 @pytest.mark.long(

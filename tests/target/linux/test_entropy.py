@@ -4,7 +4,9 @@ alone, and new seeds at each start."""
 import re
 
 import pytest
-from conftest import assert_well
+from conftest import assert_well, compile_guest
+
+TOLERANCE = 0.03
 
 SYSTEM = """\
 name = "entropy"
@@ -17,6 +19,7 @@ kind = "linux"
 cpus = [0]
 memory = "256M"
 programs = ["getppid.c"]
+modules = ["arm_smccc_trng"]
 files = "root"
 """
 
@@ -49,12 +52,14 @@ int main(void)
 
 START = """\
 #!/bin/sh
-dmesg | grep -E "crng init done|KASLR"
+echo seeded $(dmesg | grep -cE "random: crng init done|KASLR enabled")
 getppid
-echo base $(grep -m 1 " _text$" /proc/kallsyms)
-[ -e /proc/device-tree/chosen/rng-seed ] && echo "seed $(md5sum < /proc/device-tree/chosen/rng-seed)"
-cat /proc/sys/kernel/random/boot_id
+echo base $(grep " _stext$" /proc/kallsyms)
+echo boot $(cat /proc/sys/kernel/random/boot_id)
+echo hwrng $(cat /sys/class/misc/hw_random/rng_current) $(head -c 1000 /dev/hwrng | wc -c)
 """
+
+SEEDED = {name: re.compile(rf"{name} ([0-9a-f-]{{16,}})") for name in ("base", "boot")}
 
 ALONE = 512
 """Instructions of getppid of the same kernel alone in QEMU with a seeded tree."""
@@ -69,17 +74,61 @@ def test_linux_is_seeded_and_its_system_calls_are_short(tenon, tmp_path):
     start.write_text(START)
     start.chmod(0o755)
     script = tmp_path / "input"
-    script.write_text("expect #\nsend reboot -f\nexpect #\nsend poweroff -f\n")
+    script.write_text(
+        "expect tenon-ready\nexpect # \nsend reboot -f\nexpect tenon-ready\nexpect # \n"
+    )
     options = ("--headless", "--deterministic", "--input", f"linux={script}")
     outcome = tenon("run", tmp_path, *options, limit=500)
     assert_well(outcome)
     said = "\n".join(outcome.said("linux"))
-    assert said.count("random: crng init done") == said.count("KASLR enabled") == 2
+    assert said.count("seeded 2") == said.count("hwrng smccc_trng 1000") == 2
     taken = [int(found) for found in re.findall(r"getppid (\d+)", said)]
-    assert len(taken) == 2 and all(abs(each - ALONE) <= 0.03 * ALONE for each in taken)
-    # Other seeds at each start.
-    bases = re.findall(r"base (\w+)", said)
-    assert len(set(bases)) == 2
+    assert len(taken) == 2 and all(abs(each - ALONE) <= TOLERANCE * ALONE for each in taken)
+    # Other seeds at each start, from the fixed seed of a run that repeats.
+    bases, boots = SEEDED["base"].findall(said), SEEDED["boot"].findall(said)
+    assert len(set(bases)) == len(set(boots)) == 2
     assert "no source of entropy" not in outcome.stderr
-    again = tenon("run", tmp_path, *options, limit=500)
-    assert re.findall(r"base (\w+)", "\n".join(again.said("linux"))) == bases
+    assert "fixed seed" in outcome.result["note"] and "fixed seed" in outcome.stdout
+    again = "\n".join(tenon("run", tmp_path, *options, limit=500).said("linux"))
+    # The second start follows typed input, whose moment is the host's.
+    assert SEEDED["base"].findall(again)[0] == bases[0]
+    assert SEEDED["boot"].findall(again)[0] == boots[0]
+
+
+HOSTILE = """\
+name = "random"
+board = "qemu-virt"
+pool = "0.1"
+mode = "dynamic"
+""" + "".join(
+    f"""
+[[vm]]
+name = "{name}"
+kind = "image"
+image = "random.elf"
+cpus = [{cpu}]
+memory = "2M"
+interrupts = "shared"
+"""
+    for name, cpu in (("alone", 1), ("one", 0), ("two", 0))
+)
+
+VERDICTS = (
+    *("version", "features", "no feature", "uuid", "unknown function"),
+    *("no bits", "many bits", "huge", "exact bits", "all differ"),
+)
+
+
+def test_guests_have_seeds_and_numbers_of_their_own_whatever_they_ask_for(tenon, tmp_path):
+    (tmp_path / "system.toml").write_text(HOSTILE)
+    compile_guest(tmp_path, "random", "-Ttext=0x40080000")
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic")
+    assert_well(outcome)
+    secrets = []
+    for vm in ("alone", "one", "two"):
+        rng, kaslr, *verdicts, number = outcome.said(vm)
+        assert verdicts == [f"{each}: right" for each in VERDICTS]
+        assert re.fullmatch("rng-seed [0-9a-f]{128}", rng)
+        assert re.fullmatch("kaslr-seed [0-9a-f]{16}", kaslr)
+        secrets += [rng, kaslr, number, *re.findall(".{16}", rng.split()[1])]
+    assert len(set(secrets)) == len(secrets), "no two are equal"

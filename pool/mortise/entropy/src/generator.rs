@@ -1,4 +1,5 @@
-//! Random numbers of one core: the output of an Ascon-XOF128 over the seed and the core's number.
+//! Random numbers of one core: the output of an Ascon-XOF128 over the seed and the core's number, which
+//! is keyed anew by its own output after each use.
 
 use ascon_hash::{
     AsconXof128,
@@ -11,9 +12,23 @@ pub const SEED: usize = 64;
 /// Words that the TRNG returns at most.
 pub const MOST: usize = 3;
 
+/// Words of a key: 256 bits, the capacity of the sponge.
+const KEY: usize = 4;
+
 /// Generator of one core.
+///
+/// The permutation of Ascon can be inverted, so that earlier output would follow from a later state.
+/// Therefore the words that were given out are followed by a key, which is all that the next state is
+/// made of ([`refresh`](Self::refresh)).
 pub struct Generator {
     reader: <AsconXof128 as ExtendableOutput>::Reader,
+    /// The next state, which absorbs the key.
+    next: AsconXof128,
+    /// Words of the key that it has absorbed, and one that is drawn.
+    absorbed: usize,
+    drawn: Option<u64>,
+    /// Words were drawn from this state that are or will be given out.
+    spent: bool,
     /// Words that a call has prepared; those of an unfinished call serve the next one.
     ready: [u64; MOST],
     count: usize,
@@ -27,34 +42,61 @@ impl Generator {
         xof.update(&(cpu as u64).to_le_bytes());
         Self {
             reader: xof.finalize_xof(),
+            next: AsconXof128::default(),
+            absorbed: 0,
+            drawn: None,
+            spent: false,
             ready: [0; MOST],
             count: 0,
         }
     }
 
-    /// The next word: one permutation.
+    /// The next word: one permutation. Once all that are needed are drawn, the generator must be
+    /// [refreshed](Self::refresh).
     pub fn word(&mut self) -> u64 {
-        let mut bytes = [0; 8];
-        self.reader.read(&mut bytes);
-        u64::from_le_bytes(bytes)
+        self.spent = true;
+        self.draw()
     }
 
-    /// Takes `count` words, at most [`MOST`], the last ones of the array. `None` if `stop` returned true
-    /// before they were there; words that are ready stay.
+    /// One step towards a state from which no word that was given out follows: one permutation. Returns
+    /// whether more steps follow.
+    pub fn refresh(&mut self) -> bool {
+        if !self.spent {
+            return false;
+        }
+        if let Some(word) = self.drawn.take() {
+            self.next.update(&word.to_le_bytes());
+            self.absorbed += 1;
+        } else if self.absorbed < KEY {
+            self.drawn = Some(self.draw());
+        } else {
+            self.reader = core::mem::take(&mut self.next).finalize_xof();
+            self.absorbed = 0;
+            self.spent = false;
+        }
+        self.spent
+    }
+
+    /// Takes `count` words, at most [`MOST`], the last ones of the array, and refreshes the generator.
+    /// `None` if `stop` returned true before that; what is done stays done.
     pub fn take(&mut self, count: usize, stop: impl Fn() -> bool) -> Option<[u64; MOST]> {
         let count = count.min(MOST);
         let mut first = true;
-        while self.count < count {
+        while self.count < count || self.spent {
             // Each call makes progress.
             if !first && stop() {
                 return None;
             }
             first = false;
-            let word = self.word();
-            if let Some(place) = self.ready.get_mut(self.count) {
-                *place = word;
+            if self.count < count {
+                let word = self.word();
+                if let Some(place) = self.ready.get_mut(self.count) {
+                    *place = word;
+                }
+                self.count += 1;
+            } else {
+                self.refresh();
             }
-            self.count += 1;
         }
         let mut taken = [0; MOST];
         for place in taken.iter_mut().rev().take(count) {
@@ -64,6 +106,12 @@ impl Generator {
             }
         }
         Some(taken)
+    }
+
+    fn draw(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        self.reader.read(&mut bytes);
+        u64::from_le_bytes(bytes)
     }
 }
 
@@ -108,13 +156,52 @@ mod tests {
         let stop = || looks.replace(looks.get() + 1) == 0;
         assert_eq!(generator.take(3, stop), None, "at the first look");
         let words = generator.take(3, || false).unwrap();
-        let mut expected = [same.word(), same.word(), same.word()];
-        assert_eq!(words, expected);
-        expected.fill(0);
-        assert_eq!(generator.ready, expected, "nothing is kept");
-        // With an interrupt at each look, each call still makes progress.
-        assert_eq!(generator.take(3, || true), None);
-        assert_eq!(generator.take(3, || true), None);
+        assert_eq!(words, [same.word(), same.word(), same.word()]);
+        assert_eq!(generator.ready, [0; MOST], "nothing is kept");
+        // With an interrupt at each look, each call still makes progress: a word and a step each.
+        let steps = MOST + 2 * KEY + 1;
+        for _ in 1..steps {
+            assert_eq!(generator.take(3, || true), None);
+        }
         assert!(generator.take(3, || true).is_some());
+    }
+
+    /// The key is the words that follow those that were given out, and the state is made of it alone.
+    #[test]
+    fn the_state_after_a_call_is_that_of_the_key() {
+        let mut generator = Generator::new(&[1; SEED], 0);
+        let mut same = Generator::new(&[1; SEED], 0);
+        generator.take(2, || false).unwrap();
+        same.word();
+        same.word();
+        let mut keyed = AsconXof128::default();
+        for _ in 0..KEY {
+            keyed.update(&same.word().to_le_bytes());
+        }
+        let mut expected = [0; 8];
+        keyed.finalize_xof().read(&mut expected);
+        assert!(!generator.spent && generator.drawn.is_none());
+        assert_eq!(generator.absorbed, 0);
+        assert_eq!(generator.word(), u64::from_le_bytes(expected));
+    }
+
+    /// Another VM of the core draws in the midst of a refresh: its words are gone with the same state.
+    #[test]
+    fn a_refresh_covers_all_words_that_were_drawn_before_its_end() {
+        for between in 0..=2 * KEY {
+            let mut generator = Generator::new(&[1; SEED], 0);
+            generator.word();
+            for _ in 0..between {
+                assert!(generator.refresh());
+            }
+            let word = generator.word();
+            let mut steps = 0;
+            while generator.refresh() {
+                steps += 1;
+            }
+            assert_eq!(steps, 2 * KEY - between);
+            assert!(!generator.refresh(), "there is nothing to do");
+            assert_ne!(generator.word(), word);
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! A VM has no source of entropy of its own. Linux without a seed extracts a number by its slowest path in
 //! every system call and has no KASLR. At boot Mortise collects what the board offers ([`source`]): the
 //! `rng-seed` of the boot loader's device tree, the firmware's TRNG, the instruction RNDR. From that it
-//! derives a generator for each core, an Ascon-XOF128 (NIST SP 800-232) that is read 8 bytes at a time.
+//! derives a generator for each core, an Ascon-XOF128 (NIST SP 800-232) that is read 8 bytes at a time and
+//! keyed anew after each use. The seed in the boot loader's tree is overwritten.
 //!
 //! - At each start of a VM, `rng-seed` and `kaslr-seed` in `/chosen` of its device tree get new values.
 //! - Guests call TRNG_VERSION, FEATURES, GET_UUID, RND32 and RND64 (Arm DEN 0098).
@@ -14,9 +15,11 @@
 //!
 //! - **No false entropy.** Without a source the calls are not supported, and both properties are removed
 //!   from the tree (`FDT_NOP`), as a guest would credit them.
-//! - **Bounded.** A step is one permutation of 12 rounds, some 300 instructions, and what stores its 8 bytes.
-//!   Between steps interrupts are taken.
+//! - **Bounded.** A step is one permutation of 12 rounds, some 400 instructions, and what stores its 8 bytes.
+//!   Between steps interrupts are taken. At boot, before any VM runs, nothing is bounded.
 //! - **Separate.** No output is given out twice; from what one VM reads that of another does not follow.
+//! - **Forward secure.** When a VM has its seeds, or a call returns, they do not follow from the state of
+//!   the generator any more.
 //! - No lock is shared between cores, no allocation.
 //!
 //! With QEMU, `-seed` fixes the seed of the tree: deterministic runs repeat bit for bit.
@@ -34,11 +37,10 @@ mod trng;
 
 use core_log::info;
 use core_manifest::{Kind, System, limits};
-use core_memory::PhysicalRange;
 use core_sync::TicketLock;
 use generator::Generator;
 use mortise_hypercall::Group;
-use mortise_partition::{Core, Machine, Vm, VmExtension};
+use mortise_partition::{Core, Machine, Seeder, Vm};
 use seeds::Seeds;
 use spin::Once;
 
@@ -52,7 +54,7 @@ pub struct Entropy {
     seeds: Once<[Option<Seeds>; limits::VMS]>,
 }
 
-/// Entry in the table of VM extensions.
+/// Source of the seeds of guests.
 pub static ENTROPY: Entropy = Entropy {
     generators: [const { TicketLock::new(None) }; CORES],
     seeds: Once::new(),
@@ -68,13 +70,8 @@ impl Entropy {
     }
 }
 
-impl VmExtension for Entropy {
-    fn init(
-        &self,
-        machine: &'static Machine,
-        system: &System<'static>,
-        _manifest: &'static [u8],
-    ) -> Result<(), &'static str> {
+impl Seeder for Entropy {
+    fn init(&self, machine: &'static Machine, system: &System<'static>) {
         self.seeds.call_once(|| {
             let mut seeds = [const { None }; limits::VMS];
             for (place, vm) in seeds.iter_mut().zip(system.vms) {
@@ -92,12 +89,9 @@ impl VmExtension for Entropy {
             }
             None => info!("no source of entropy: guests have no seed"),
         }
-        Ok(())
     }
 
-    fn memory_ranges(&self, _core: &'static Core, _range: &mut dyn FnMut(PhysicalRange)) {}
-
-    fn vm_starts(&self, _machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
+    fn vm_starts(&self, vm: &'static Vm, part: usize) -> bool {
         let core = Core::current();
         let seeds = self.seeds.get().and_then(|seeds| seeds.get(vm.index()));
         let Some(((seeds, transfer), generator)) = seeds
@@ -108,9 +102,5 @@ impl VmExtension for Entropy {
             return false;
         };
         seeds.write(part, generator.lock().as_mut(), transfer)
-    }
-
-    fn vm_stopped(&self, _machine: &'static Machine, _vm: &'static Vm, _part: usize) -> bool {
-        false
     }
 }

@@ -51,8 +51,8 @@ impl Seeds {
         any.then_some(Self { tree, properties })
     }
 
-    /// Writes part `part`: two cells of a value or, without a generator, of a property that is removed.
-    /// Returns whether more parts follow. The VM does not run.
+    /// Writes part `part`: two cells of a value or, without a generator, of a property that is removed;
+    /// the last parts refresh the generator. Returns whether more parts follow. The VM does not run.
     pub fn write(
         &self,
         part: usize,
@@ -60,8 +60,9 @@ impl Seeds {
         transfer: &Transfer,
     ) -> bool {
         let Some((cells, more)) = self.pair(part, generator.is_some()) else {
-            return false;
+            return generator.is_some_and(Generator::refresh);
         };
+        let more = more || generator.is_some();
         let nops = u64::from_le_bytes([0, 0, 0, tree::NOP as u8, 0, 0, 0, tree::NOP as u8]);
         let mut value = generator.map_or(nops, Generator::word);
         for at in cells.step_by(CELL) {

@@ -17,10 +17,8 @@ use ascon_hash::{
     AsconXof128,
     digest::{ExtendableOutput, Update, XofReader},
 };
-use core::sync::atomic::Ordering;
 use hw_arch::firmware::{Call, Smc};
-use mortise_machine::BOOT_ARGUMENT;
-use mortise_partition::Machine;
+use mortise_partition::{Machine, boot_argument};
 
 /// Bits of entropy in a seed, at least.
 const ENOUGH: usize = 256;
@@ -31,13 +29,17 @@ pub fn collect(machine: &Machine) -> Option<[u8; SEED]> {
         xof: AsconXof128::default(),
         bits: 0,
     };
-    let tree = boot_tree(machine.board.ram_base);
-    if let Some(found) = tree.and_then(|tree| tree::chosen(tree, "rng-seed"))
-        && let Some(seed) = tree.and_then(|tree| tree.get(found.value))
-    {
+    let tree = boot_tree();
+    let found = tree.and_then(|tree| tree.get(tree::chosen(tree, "rng-seed")?.value));
+    if let Some(seed) = found {
         pool.add(seed);
     }
-    if tree.is_some_and(has_firmware) && has_trng::<Smc>() {
+    let firmware = tree.is_some_and(has_firmware);
+    if let Some(seed) = found {
+        // SAFETY: the tree is in RAM, and neither it nor this part of it is read again.
+        unsafe { wipe(seed.as_ptr() as usize, seed.len()) };
+    }
+    if firmware && has_trng::<Smc>() {
         for _ in 0..2 {
             if let Some(words) = trng::<Smc>() {
                 words.iter().for_each(|word| pool.add(&word.to_le_bytes()));
@@ -64,22 +66,37 @@ struct Pool {
 }
 
 impl Pool {
+    /// Adds the output of a source. Zeros alone are what is left of a seed that was used, and none.
     fn add(&mut self, bytes: &[u8]) {
         self.xof.update(bytes);
-        self.bits += bytes.len() * 8;
+        if bytes.iter().any(|byte| *byte != 0) {
+            self.bits += bytes.len() * 8;
+        }
     }
 }
 
 /// The device tree that the boot loader passed, if it passed one in RAM.
-fn boot_tree(ram: usize) -> Option<&'static [u8]> {
-    let at = BOOT_ARGUMENT.load(Ordering::Relaxed);
-    if at < ram || !at.is_multiple_of(8) {
-        return None;
-    }
+fn boot_tree() -> Option<&'static [u8]> {
+    let at = boot_argument().filter(|at| at.is_multiple_of(8))?;
     // SAFETY: the boot loader, which is trusted, passed an address in RAM, and no VM runs yet.
     let size = tree::size(unsafe { bytes(at as u64, tree::HEADER) })?;
     // SAFETY: the header states that the tree has these bytes.
     Some(unsafe { bytes(at as u64, size) })
+}
+
+/// Overwrites bytes of RAM that becomes a guest's, which may read it with its caches off.
+///
+/// # Safety
+///
+/// To be called on the boot core, which maps all memory. The range is RAM, to which no reference is
+/// used after that.
+unsafe fn wipe(start: usize, size: usize) {
+    for at in start..start + size {
+        // SAFETY: the caller states that it is mapped RAM.
+        unsafe { (at as *mut u8).write_volatile(0) };
+    }
+    // SAFETY: the same.
+    unsafe { hw_arch::cache::clean_and_invalidate(start, size) };
 }
 
 /// Whether the tree names a firmware that is called by SMC: without one, SMC is undefined.
@@ -192,6 +209,16 @@ mod tests {
     }
 
     #[test]
+    fn a_seed_is_overwritten() {
+        let mut seed = [7u8; 40];
+        // SAFETY: the bytes are this array's.
+        unsafe { wipe(seed.as_mut_ptr() as usize + 4, 32) };
+        assert_eq!(seed[..4], [7; 4]);
+        assert_eq!(seed[4..36], [0; 32]);
+        assert_eq!(seed[36..], [7; 4]);
+    }
+
+    #[test]
     fn little_entropy_is_none() {
         let mut pool = Pool {
             xof: AsconXof128::default(),
@@ -199,6 +226,8 @@ mod tests {
         };
         pool.add(&[1; 31]);
         assert!(pool.bits < ENOUGH);
+        pool.add(&[0; 32]);
+        assert!(pool.bits < ENOUGH, "a seed that was used before");
         pool.add(&[1; 1]);
         assert!(pool.bits >= ENOUGH);
     }

@@ -68,6 +68,26 @@ pub trait VmExtension: Sync {
     fn instance_requested(&self, _machine: &'static Machine, _template: usize) {}
 }
 
+/// Source of the seeds of guests, registered in the table `seeders`. Called with interrupts masked.
+///
+/// It is no [`VmExtension`]: it controls no VM, and an image with no other extension has none of the
+/// code for that control.
+pub trait Seeder: Sync {
+    /// Called once, on the boot core, which maps all memory. All VMs of the system exist and none
+    /// runs.
+    fn init(&self, machine: &'static Machine, system: &System<'static>);
+
+    /// A run of a VM begins on this core, as in [`VmExtension::vm_starts`]: part 0, 1, 2 and so on;
+    /// returns whether more parts follow.
+    fn vm_starts(&self, vm: &'static Vm, part: usize) -> bool;
+}
+
+/// Rejects a second registration: the registry calls it for each pair.
+#[must_use]
+pub const fn only_one_seeder(_: &dyn Seeder, _: &dyn Seeder) -> bool {
+    false
+}
+
 /// Virtual device of a library, registered in the table `devices`.
 pub trait Device: Sync {
     /// A vCPU loads from an address without memory, or stores `stored` there. Returns nothing if

@@ -22,5 +22,7 @@ pub mod registry;
 mod topology;
 pub mod vm;
 
-pub use topology::{BOOT_ARGUMENT, Core, Machine, Vcpu, posted_irq, report, trace};
+pub use topology::{
+    Core, Machine, Vcpu, boot_argument, keep_boot_argument, posted_irq, report, trace,
+};
 pub use vm::{Vm, direct_sgi::DirectSgi};

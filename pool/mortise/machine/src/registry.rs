@@ -6,7 +6,8 @@
 
 use super::{
     interface::{
-        Colouring, CoreTask, Device, Dispatch, ExitChecker, Iommu, Irqchip, Regulator, VmExtension,
+        Colouring, CoreTask, Device, Dispatch, ExitChecker, Iommu, Irqchip, Regulator, Seeder,
+        VmExtension,
     },
     topology::Core,
     vm::Vm,
@@ -40,6 +41,8 @@ pub struct Registry {
     pub irqchips: &'static [&'static dyn Irqchip],
     /// Driver of the IOMMU; at most one.
     pub iommus: &'static [&'static dyn Iommu],
+    /// Source of the seeds of guests; at most one.
+    pub seeders: &'static [&'static dyn Seeder],
     /// Exit checkers of a test build.
     pub exit_checkers: &'static [&'static dyn ExitChecker],
 }
@@ -81,6 +84,7 @@ static MORTISE_REGISTRY: Registry = Registry {
     colourings: &[],
     irqchips: &[],
     iommus: &[],
+    seeders: &[],
     exit_checkers: &[],
 };
 
@@ -155,6 +159,12 @@ pub fn irqchip() -> Option<&'static dyn Irqchip> {
 #[inline(always)]
 pub fn iommu() -> Option<&'static dyn Iommu> {
     MORTISE_REGISTRY.iommus.first().copied()
+}
+
+/// Source of the seeds of guests, if the image has one.
+#[inline(always)]
+pub fn seeder() -> Option<&'static dyn Seeder> {
+    MORTISE_REGISTRY.seeders.first().copied()
 }
 
 /// Exit checkers.

@@ -34,9 +34,22 @@ use mortise_transfer::Transfer;
 use mortise_vcpu::{LrUsage, PinnedVcpu};
 use spin::Once;
 
-/// Argument of the boot loader, of an image that keeps it: the address of the board's device tree, if it
-/// follows the boot protocol of Linux. Written before the other cores start.
-pub static BOOT_ARGUMENT: AtomicUsize = AtomicUsize::new(0);
+/// Argument of the boot loader: the address of the board's device tree, if it follows the boot
+/// protocol of Linux. Zero in an image that does not [keep](keep_boot_argument) it.
+static BOOT_ARGUMENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Keeps the argument of the boot loader, before the other cores start, if it is one of `kept`.
+#[inline(always)]
+pub fn keep_boot_argument(argument: usize, kept: &Range<usize>) {
+    if kept.contains(&argument) {
+        BOOT_ARGUMENT.store(argument, Ordering::Relaxed);
+    }
+}
+
+/// The argument of the boot loader, if the image keeps it and it is an address in RAM.
+pub fn boot_argument() -> Option<usize> {
+    Some(BOOT_ARGUMENT.load(Ordering::Relaxed)).filter(|at| *at != 0)
+}
 
 /// State that all cores share; it dereferences to the image's [resources](Resources).
 pub struct Machine {

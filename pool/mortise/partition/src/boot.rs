@@ -16,7 +16,7 @@ use core_memory::PhysicalRange;
 use hw_arch::{El2, ExceptionLevel, entry::SecondaryStart, firmware, layout, spin_table};
 use iommu::open_iommu;
 use maps::{activate_map, build_map};
-use mortise_machine::{BOOT_ARGUMENT, Core, Machine, registry, vm::reaches};
+use mortise_machine::{Core, Machine, registry, vm::reaches};
 use mortise_output::output;
 use mortise_run::{CHUNK, enable_receive_for_guest, run};
 use mortise_state::{
@@ -26,11 +26,8 @@ use mortise_state::{
 };
 use vms::new_vm;
 
-/// Entry of the boot core, with the argument of the boot loader.
-pub fn primary(argument: usize, machine: &'static Machine) -> ! {
-    if options::keeps_boot_argument() {
-        BOOT_ARGUMENT.store(argument, Ordering::Relaxed);
-    }
+/// Entry of the boot core.
+pub fn primary(machine: &'static Machine) -> ! {
     machine.start_time.call_once(|| machine.now());
     if let Some(core) = machine.cores.first() {
         core.make_current();
@@ -92,6 +89,7 @@ fn partition(
         boot_failed(format_args!("{why}"));
     }
     let made = machine.next_frame();
+    registry::seeder().inspect(|seeder| seeder.init(machine, system));
     for extension in registry::vm_extensions() {
         // What extensions parse is large, and no guard page protects the stack yet.
         let stacks = (machine.stacks)();

@@ -89,6 +89,7 @@ macro_rules! image {
             colourings: $($tables)::+::COLOURINGS,
             irqchips: $($tables)::+::IRQCHIPS,
             iommus: $($tables)::+::IOMMUS,
+            seeders: $($tables)::+::SEEDERS,
             exit_checkers: $($tables)::+::EXIT_CHECKERS,
         };
 
@@ -102,7 +103,6 @@ macro_rules! image {
             virtual_devices: mortise_config::MORTISE_VIRTUAL_DEVICES,
             log_rings: mortise_config::MORTISE_LOG_RINGS,
             spin_table: mortise_board::SPIN_TABLE,
-            boot_argument: mortise_config::MORTISE_BOOT_ARGUMENT,
         };
 
         // One ring per core, found by its symbol from outside; none without a trace.
@@ -173,9 +173,17 @@ macro_rules! image {
             ".previous",
         );
 
+        /// Arguments of the boot loader that are kept: addresses in RAM, or none.
+        const MORTISE_BOOT_ARGUMENTS: core::ops::Range<usize> =
+            match mortise_config::MORTISE_BOOT_ARGUMENT {
+                true => mortise_board::RAM_BASE..mortise_board::RAM_BASE + mortise_board::RAM_SIZE,
+                false => 0..0,
+            };
+
         #[unsafe(no_mangle)]
         extern "C" fn mortise_main(argument: usize) -> ! {
-            $crate::primary(argument, &MORTISE_MACHINE)
+            $crate::keep_boot_argument(argument, &MORTISE_BOOT_ARGUMENTS);
+            $crate::primary(&MORTISE_MACHINE)
         }
 
         #[unsafe(no_mangle)]

@@ -43,13 +43,14 @@ pub use boot::{hypervisor_fault, panicked, primary, secondary, slots::add_slot};
 pub use mortise_console::Argument;
 pub use mortise_hypercall::{PowerState, Start};
 pub use mortise_machine::{
-    Core, DirectSgi, Machine, Vcpu, Vm,
+    Core, DirectSgi, Machine, Vcpu, Vm, boot_argument,
     interface::{
         ApplyDecision, Background, Colouring, CoreTask, Device, DeviceResponse, Dispatch,
         Dispatcher, ExitChecker, Iommu, Irqchip, Manifest, OwnedInterrupts, Ready, Regulator,
-        VmExtension, WakeReason, only_one, only_one_colouring, only_one_iommu, only_one_irqchip,
-        only_one_regulator,
+        Seeder, VmExtension, WakeReason, only_one, only_one_colouring, only_one_iommu,
+        only_one_irqchip, only_one_regulator, only_one_seeder,
     },
+    keep_boot_argument,
     registry::{Registry, Resources},
 };
 pub use mortise_psci::Loan;

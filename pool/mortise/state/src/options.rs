@@ -19,8 +19,6 @@ pub struct Options {
     pub log_rings: bool,
     /// Address of the firmware's table by which cores are started; zero where PSCI does.
     pub spin_table: usize,
-    /// The argument of the boot loader is kept.
-    pub boot_argument: bool,
 }
 
 #[cfg(target_os = "none")]
@@ -39,7 +37,6 @@ static MORTISE_OPTIONS: Options = Options {
     virtual_devices: true,
     log_rings: true,
     spin_table: 0,
-    boot_argument: false,
 };
 
 /// Whether cores can be shared by several vCPUs.
@@ -52,12 +49,6 @@ pub fn has_shared_cores() -> bool {
 #[inline(always)]
 pub fn has_vm_extensions() -> bool {
     MORTISE_OPTIONS.vm_extensions
-}
-
-/// Whether the argument of the boot loader is kept.
-#[inline(always)]
-pub fn keeps_boot_argument() -> bool {
-    MORTISE_OPTIONS.boot_argument
 }
 
 /// Whether the interrupt controller is not a GICv3.

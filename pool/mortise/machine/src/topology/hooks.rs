@@ -63,7 +63,7 @@ impl Machine {
         if part == 0 {
             self.attach_devices(vm);
         }
-        let mut more = false;
+        let mut more = registry::seeder().is_some_and(|seeder| seeder.vm_starts(vm, part));
         for extension in registry::vm_extensions() {
             more |= extension.vm_starts(self, vm, part);
         }
