@@ -36,6 +36,7 @@ RULES = {
     "one-core-for-all": "VMs that share a core have one core together",
     "cores-are-shared": "a real-time VM runs on the last core, other VMs on all cores",
     "linux-has-a-virtual-gic": "a distribution's kernel needs a complete interrupt controller",
+    "linux-has-seeds": "without one each system call of Linux takes longer, and there is no KASLR",
     "no-virtual-gic-of-that-kind": "each VM uses its CPU interfaces of the board's GICv2",
     "channels-between-vms": "VMs exchange messages through shared memory",
     "ends-of-the-application": "a channel of the application, to the VM with the other end",
@@ -139,6 +140,7 @@ class _Defaults:
         if channels.wanted_by_any(self.pool, self.plan.guests, self.items):
             self._need("mortise", CHANNEL, "channels-between-vms")
         if self.linuxes:
+            self._need("mortise", "virt.entropy", "linux-has-seeds")
             if self.board.gic.direct_only:
                 self._need("mortise", "virt.irq.direct", "no-virtual-gic-of-that-kind")
             else:

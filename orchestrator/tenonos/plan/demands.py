@@ -20,6 +20,7 @@ from tenonos.plan.solve import Demand
 from tenonos.system.board import Board
 
 DIRECT = "virt.irq.direct"
+ENTROPY = "virt.entropy"
 
 
 def images(guests: Sequence[Guest], items: Sequence[Item]) -> list[tuple[str, str]]:
@@ -53,6 +54,7 @@ class Demands:
         needs = {"virt.partition"} | ({DISPATCH} if manages(self.items) else set())
         talk = channels.wanted_by_any(self.pool, self.guests, self.items)
         needs |= {CHANNEL} if talk else set()
+        needs |= {ENTROPY} if any(guest.kind != "tenon" for guest in self.guests) else set()
         for guest in self.guests:
             needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
