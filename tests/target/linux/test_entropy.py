@@ -65,6 +65,12 @@ ALONE = 512
 """Instructions of getppid of the same kernel alone in QEMU with a seeded tree."""
 
 
+@pytest.mark.long(
+    30,
+    "pool/mortise/entropy",
+    "orchestrator/tenonos/run/qemu.py",
+    "orchestrator/tenonos/system/device_trees.py",
+)
 @pytest.mark.timeout(600)
 def test_linux_is_seeded_and_its_system_calls_are_short(tenon, tmp_path):
     (tmp_path / "system.toml").write_text(SYSTEM)
