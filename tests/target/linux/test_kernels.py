@@ -14,6 +14,8 @@ MODULE = """\
 uname -r
 sum=$(sha256sum < /bin/busybox)
 [ "$(tenon-detach sha256sum < /bin/busybox)" = "$sum" ] && echo detached program: same sum
+# The CPU is returned to Linux after the program has ended.
+until grep -q 0-2 /sys/devices/system/cpu/online; do sleep 0.1; done
 hyplet-timer --khz 5 --releases 200
 echo hello > /dev/tenon/requests
 head -n 1 /dev/tenon/replies
