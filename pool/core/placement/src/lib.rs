@@ -184,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn a_core_that_announced_a_thread_counts_as_running_it() {
+        let statuses = [const { CoreStatus::new() }; 4];
+        let cores = Placement::new(|core| statuses.get(core));
+        for (core, runs) in [9, 7, 3, 5].into_iter().enumerate() {
+            cores.publish(core, runs, 0);
+        }
+        cores.announce(2, 6);
+        assert_eq!(cores.core_for(0, 8), Some(3));
+        assert_eq!(cores.core_for(0, 8), Some(2));
+        cores.announce(1, 9);
+        assert_eq!(cores.core_for(0, 8), None);
+    }
+
+    #[test]
     fn equals_stay_and_closed_cores_take_nothing() {
         with([9, 8, CLOSED, CLOSED], |instead| {
             assert_eq!(instead(0, 8, 8), None);
