@@ -273,10 +273,13 @@ class Passages:
         key = (passage.path, passage.vcpu)
         self.counts.setdefault(key, Counter())[passage.instructions] += 1
 
-    def results(self, routes: Sequence[tuple[int, int]]) -> list[PathResult]:
-        """One result per path and vCPU that took it."""
+    def results(
+        self, routes: Sequence[tuple[int, int]], names: Sequence[str] = ()
+    ) -> list[PathResult]:
+        """One result per path and vCPU that took it; the first paths may have names."""
         return [
             PathResult(
+                name=names[path] if path < len(names) else None,
                 start=hex(routes[path][0]),
                 end=hex(routes[path][1]),
                 vcpu=vcpu,

@@ -17,6 +17,7 @@ from tenonos.run.result import (
     FIXED_SEED,
     HOST_NOISE,
     ChannelResult,
+    EmulatorDelays,
     Exits,
     FaultResult,
     Latency,
@@ -50,7 +51,9 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
         channels=[*_telemetry(session.window.records), *_channels(session)],
-        paths=session.passages.results(options.routes) if options.routes else None,
+        paths=session.passages.results(options.routes, options.route_names)
+        if options.routes
+        else None,
     )
     result.problem = session.problem
     return result
@@ -184,6 +187,15 @@ def _periodic(record: TaskRecord) -> PeriodicResult:
         first_ns=record.first.release_ns if record.first else 0,
         last_ns=record.last_release,
         latency_ns=Latency(min=low, p50=p50, p99=p99, p999=p999, max=high),
+        emulator_turns=_turns(record),
+    )
+
+
+def _turns(record: TaskRecord) -> EmulatorDelays | None:
+    if record.turns is None:
+        return None
+    return EmulatorDelays(
+        releases=record.delayed, late=record.delayed_late, max_ns=record.longest_delay
     )
 
 

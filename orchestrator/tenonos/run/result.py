@@ -70,6 +70,15 @@ class Latency(_Record):
     max: int
 
 
+class EmulatorDelays(_Record):
+    """Releases of a deterministic run that began later because the emulator ran other cores."""
+
+    releases: int
+    late: int
+    """Those that would not have been late otherwise."""
+    max_ns: int
+
+
 class PeriodicResult(_Record):
     """The statistics of one periodic task in the window."""
 
@@ -84,6 +93,8 @@ class PeriodicResult(_Record):
     first_ns: int
     last_ns: int
     latency_ns: Latency
+    emulator_turns: EmulatorDelays | None = None
+    """Where they can be told from the system's: on cores that no other VM uses."""
 
 
 class ChannelResult(_Record):
@@ -97,6 +108,8 @@ class ChannelResult(_Record):
 class PathResult(_Record):
     """Instructions executed by a vCPU from one address to another."""
 
+    name: str | None = None
+    """The task whose path from interrupt to job it is."""
     start: str
     end: str
     vcpu: int

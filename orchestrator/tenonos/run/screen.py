@@ -15,7 +15,7 @@ from rich.text import Text
 from tenonos.run.console import Transcript, clean
 from tenonos.run.formats import CAUSES, State, Status
 from tenonos.run.latency import Distribution, buckets, duration
-from tenonos.run.result import Exits, Result
+from tenonos.run.result import Exits, PathResult, Result
 from tenonos.run.window import TaskRecord
 
 if TYPE_CHECKING:
@@ -163,9 +163,42 @@ def histogram(distribution: Distribution, width: int, bar: str = "█") -> Text:
     return text
 
 
-def task_panel(record: TaskRecord, note: str | None, width: int) -> Panel:
+def loop_line(path: PathResult) -> Text:
+    """A task's path from interrupt to job, in a sentence."""
+    usual = max(path.histogram, key=lambda count: (path.histogram[count], -count))
+    if path.min == path.max:
+        times = f"each of {path.count:,} times"
+    else:
+        times = (
+            f"{path.histogram[usual]:,} of {path.count:,} times, {path.min} to {path.max} in all"
+        )
+    text = Text("interrupt to first instruction of the job: ")
+    text.append(f"{usual} instructions", "bold green")
+    return text.append(f" of CPU {path.vcpu}, {times}")
+
+
+def turns_line(record: TaskRecord) -> Text | None:
+    """The lateness that is the emulator's, in a sentence."""
+    if not record.delayed:
+        return None
+    late = (
+        f", {record.delayed_late:,} of {record.late:,} late for that alone" if record.late else ""
+    )
+    return Text(
+        f"{record.delayed:,} of them waited for the emulator, which ran other cores,"
+        f" up to {duration(record.longest_delay)}{late}",
+        "yellow",
+    )
+
+
+def task_panel(
+    record: TaskRecord, note: str | None, width: int, path: PathResult | None = None
+) -> Panel:
     """One task: figures and histogram."""
-    parts: list[RenderableType] = [task_figures(record)]
+    parts: list[RenderableType] = [] if path is None else [loop_line(path), Text()]
+    parts.append(task_figures(record))
+    if (turns := turns_line(record)) is not None:
+        parts.append(turns)
     if record.latency.total:
         parts += [Text(), histogram(record.latency, max(10, width - 24))]
     if note:
@@ -173,6 +206,11 @@ def task_panel(record: TaskRecord, note: str | None, width: int) -> Panel:
     period = duration(record.task.period_ns)
     title = f"{record.task.vm}: {record.task.name} every {period}, latency"
     return Panel(Group(*parts), title=title, title_align="left", border_style="cyan")
+
+
+def paths_of(record: TaskRecord, paths: Sequence[PathResult] | None) -> list[PathResult]:
+    """The counted paths of a task."""
+    return [path for path in paths or () if path.name == f"{record.task.vm}: {record.task.name}"]
 
 
 def console_panel(name: str, transcript: Transcript | None, height: int) -> Panel:
@@ -188,11 +226,16 @@ def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
     for record in records:
         period = duration(record.task.period_ns)
         parts.append(Text(f"{record.task.vm}: {record.task.name} every {period}", "bold"))
+        parts += [loop_line(path) for path in paths_of(record, result.paths)]
         parts.append(task_figures(record))
+        if (turns := turns_line(record)) is not None:
+            parts.append(turns)
         if record.latency.total:
             parts.append(Text("\nlatency from release to body", "dim"))
             parts.append(histogram(record.latency, max(10, min(60, width - 24)), bar="#"))
     for path in result.paths or []:
+        if path.name is not None:
+            continue
         spread = str(path.min) if path.min == path.max else f"{path.min} to {path.max}"
         parts.append(
             f"path {path.start} to {path.end} on CPU {path.vcpu}: {spread} instructions,"

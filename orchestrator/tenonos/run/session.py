@@ -22,6 +22,7 @@ from tenonos import paths
 from tenonos.run import plugin, qemu
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.dynamic_vms import DynamicVms
+from tenonos.run.emulator_turns import own_cores
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.guest_clock import GuestClock
 from tenonos.run.interruption import Interruption
@@ -68,6 +69,8 @@ class RunOptions:
     scripts: dict[str, Sequence[Step]] = field(default_factory=dict)
     routes: tuple[tuple[int, int], ...] = ()
     """Paths to measure, by the physical addresses of their ends."""
+    route_names: tuple[str, ...] = ()
+    """The names of the first of them."""
     plan: tuple[str, ...] = ()
     """More statements for the counting plugin."""
     count: Callable[[plugin.Record], None] | None = None
@@ -97,7 +100,8 @@ class Session:
     def __init__(self, target: Target, options: RunOptions, observers: Sequence[Observer]) -> None:
         self.target, self.options, self.observers = target, options, observers
         grace = GRACE_NS if options.deterministic else HOST_GRACE_NS
-        self.window = Window(target.tasks, options.seconds, grace)
+        cores = own_cores(target) if options.deterministic else ()
+        self.window = Window(target.tasks, options.seconds, grace, cores)
         self.transcripts: dict[str, Transcript] = {}
         self.statuses: dict[str, Status] = {}
         self.opening: dict[str, Status] = {}

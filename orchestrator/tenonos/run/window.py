@@ -11,8 +11,10 @@ window and did not come is missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tenonos.run.emulator_turns import EmulatorTurns
 from tenonos.run.formats import Sample
 from tenonos.run.latency import Distribution
 from tenonos.run.plugin import Moment
@@ -42,6 +44,13 @@ class TaskRecord:
     """Whether the window ended before the task had passed it."""
     missing: int = 0
     """Releases that were due after the last observed one and never came."""
+    turns: EmulatorTurns | None = None
+    """Delays by the emulator, where they can be told from those of the system."""
+    delayed: int = 0
+    """Jobs that began later because the emulator ran other cores."""
+    delayed_late: int = 0
+    """Those of them that would not have been late otherwise."""
+    longest_delay: int = 0
 
     @property
     def released(self) -> int:
@@ -62,8 +71,10 @@ class TaskRecord:
         """Whether its last job had time to begin and end by now."""
         return now >= end + grace + max(self.task.period_ns, self.task.deadline_ns)
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: Sample, moment: Moment | None = None) -> None:
         """Count a sample of the window."""
+        if self.turns is not None and moment is not None:
+            self._delay(sample, self.turns.delay(sample, moment))
         if self.last is not None and _again(sample, self.last):
             self.duplicates += 1
         self.first = self.first or sample
@@ -71,6 +82,13 @@ class TaskRecord:
         self.completed += 1
         self.late += sample.latency_ns > self.task.deadline_ns
         self.latency.add(sample.latency_ns)
+
+    def _delay(self, sample: Sample, delay: int) -> None:
+        """Count a delay that is the emulator's."""
+        deadline = self.task.deadline_ns
+        self.delayed += delay > 0
+        self.delayed_late += sample.latency_ns > deadline >= sample.latency_ns - delay
+        self.longest_delay = max(self.longest_delay, delay)
 
 
 def _again(sample: Sample, before: Sample) -> bool:
@@ -82,12 +100,19 @@ class Window:
     """The window over all tasks of a run."""
 
     def __init__(
-        self, tasks: tuple[WatchedTask, ...], seconds: float | None, grace: int = GRACE_NS
+        self,
+        tasks: tuple[WatchedTask, ...],
+        seconds: float | None,
+        grace: int = GRACE_NS,
+        cores: Sequence[tuple[int, ...] | None] = (),
     ) -> None:
+        """`cores` are those of each task's VM, if no other VM runs there."""
         self.grace = grace
         self.now = 0
         """A lower bound of guest time."""
         self.records = [TaskRecord(task) for task in tasks]
+        for record, own in zip(self.records, cores, strict=False):
+            record.turns = None if own is None else EmulatorTurns(own)
         self.length = None if seconds is None else round(seconds * 1_000_000_000)
         self.start: int | None = None
         self.extended = 0
@@ -173,7 +198,7 @@ class Window:
         if end is not None and record.had_time(end, sample.begin_ns, self.grace):
             record.past = record.cut = True
             return
-        record.add(sample)
+        record.add(sample, moment)
         if moment is not None:
             self.first = self.first or moment
             self.last = moment

@@ -11,6 +11,7 @@ from tenonos.errors import InputError
 from tenonos.run import frontend, gdb
 from tenonos.run.console import Chunk, Transcript
 from tenonos.run.latency import Distribution
+from tenonos.run.result import PathResult
 from tenonos.run.screen import console_panel, histogram, summary
 from tenonos.run.target import Machine, Target
 
@@ -36,6 +37,18 @@ def test_a_summary_is_complete(scenario):
         "####",
     ):
         assert part in text
+
+
+def test_a_summary_begins_a_task_with_its_path(scenario):
+    session = scenario("", seconds=0.1)
+    result = session.run()
+    path = {"vcpu": 3, "count": 9, "min": 201, "max": 201, "histogram": {201: 9}}
+    named = PathResult(name="motor: control", start="0x0", end="0x4", **path)
+    result.paths = [named, named.model_copy(update={"name": None})]
+    text = rendered(summary(result, session.window.records, 100))
+    told = "interrupt to first instruction of the job: 201 instructions of CPU 3, each of 9 times"
+    assert text.index("motor: control every") < text.index(told) < text.index("released")
+    assert text.count("201 instructions") == 2 and "path 0x0 to 0x4 on CPU 3" in text
 
 
 def test_the_picture_is_svg(scenario, tmp_path):

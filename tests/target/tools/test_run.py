@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Outcome
+from conftest import ROOT, Outcome, assert_well
 
 from tenonos.run.console import Chunk
 from tenonos.run.frontend import Wishes, _printed
@@ -112,3 +112,16 @@ def test_a_debugger_knows_every_image():
         process.wait(timeout=20)
     finally:
         process.kill()
+
+
+@pytest.mark.timeout(600)
+def test_lateness_that_is_the_emulators_is_marked(tenon):
+    """Two busy cores beside the loop: it waits for their turns, and never for code of its core."""
+    outcome = tenon("run", "random-exits", "--headless", "--deterministic", "--seconds", "0.05")
+    assert_well(outcome)
+    task = outcome.task
+    turns = task["emulator_turns"]
+    assert task["late"] == turns["late"] > 0 and turns["releases"] > 10
+    assert 0.99 < turns["max_ns"] / task["latency_ns"]["max"] <= 1
+    told = f"{turns['releases']} of them waited for the emulator, which ran other cores"
+    assert told in " ".join(outcome.stdout.split())
