@@ -40,6 +40,7 @@ def command(
 
     from tenonos import build, outputs, ui
     from tenonos.run import RunOptions, frontend
+    from tenonos.run.loop_path import loop_paths
 
     length = frontend.seconds(seconds)
     outputs.check(json_file, "--json")
@@ -49,9 +50,12 @@ def command(
     system = _compose()
     with ui.step(f"building {system.name}"):
         built = build.build(system)
+    paths = loop_paths(built)
     options = RunOptions(
         seconds=SECONDS if length is None and alone else length,
         deterministic=deterministic,
+        routes=tuple(path.route for path in paths),
+        route_names=tuple(path.name for path in paths),
     )
     wishes = frontend.Wishes(headless=headless, live=True, title=OBJECTIVE, json=json_file, svg=svg)
     frontend.play(built, options, wishes)

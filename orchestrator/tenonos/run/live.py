@@ -19,6 +19,7 @@ from tenonos.run.result import HOST_NOISE, Result
 from tenonos.run.screen import (
     VmRow,
     console_panel,
+    paths_of,
     rows_now,
     rows_of,
     task_panel,
@@ -71,7 +72,12 @@ def screen(
         vm_table(rows),
     ]
     half = width // 2
-    figures = [task_panel(record, note, half) for record in session.window.records[:2]]
+    options = session.options
+    paths = session.passages.results(options.routes, options.route_names)
+    figures = [
+        task_panel(record, note, half, next(iter(paths_of(record, paths)), None))
+        for record in session.window.records[:2]
+    ]
     room = height - 8 - len(rows)
     consoles: list[RenderableType] = []
     names = ["mortise", *(vm.name for vm in session.target.vms)]

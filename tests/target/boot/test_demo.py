@@ -62,6 +62,21 @@ def test_the_loop_never_leaves_its_core(host):
     assert tuple(motor["exits"]) == EXITS
 
 
+@pytest.mark.alone
+@pytest.mark.timeout(900)
+def test_the_headline_is_a_count_on_the_loops_own_core(host, deterministic):
+    """The same in host timing and in a deterministic run, as no clock is in it."""
+    (counted,) = deterministic[0].result["paths"]
+    assert (counted["name"], counted["vcpu"]) == ("motor: control", 3)
+    assert counted["min"] == counted["max"] and counted["count"] >= 10_000
+    (seen,) = host.result["paths"]
+    assert seen["name"] == counted["name"]
+    usual = max(seen["histogram"], key=seen["histogram"].get)
+    assert int(usual) == counted["min"] == seen["min"]
+    for run in (host, deterministic[0]):
+        assert f"job: {counted['min']} instructions of CPU 3" in run.stdout
+
+
 @pytest.mark.timeout(900)
 def test_a_deterministic_run_is_on_time_and_without_the_hypervisor(deterministic):
     first = deterministic[0]
@@ -70,6 +85,7 @@ def test_a_deterministic_run_is_on_time_and_without_the_hypervisor(deterministic
     assert_every_release_once(first.task, at_least=9_900)
     assert first.task["late"] == 0
     assert first.task["latency_ns"]["max"] < 512
+    assert first.task["emulator_turns"] == {"releases": 0, "late": 0, "max_ns": 0}
     motor = first.vm("motor")
     assert motor["exits_in_window"] == 0
     assert motor["el2_instructions_in_window"] == 0
