@@ -24,8 +24,8 @@ _PCI_MEMORY = 0x0200_0000
 
 _MAGIC = 0xD00D_FEED
 
-RNG_SEED = 64
-"""Bytes of the seed of Linux's random numbers: more than the 256 bits that it credits."""
+RNG_SEED = 32
+"""Bytes of the seed of Linux's random numbers: the 256 bits that it needs."""
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
 """Default command line of Linux."""

@@ -6,7 +6,7 @@
 //! every system call and has no KASLR. At boot Mortise collects what the board offers ([`source`]): the
 //! `rng-seed` of the boot loader's device tree, the firmware's TRNG, the instruction RNDR. From that it
 //! derives a generator for each core, an Ascon-XOF128 (NIST SP 800-232) that is read 8 bytes at a time and
-//! keyed anew after each use. The seed in the boot loader's tree is overwritten.
+//! keyed anew by its own output. The seed in the boot loader's tree is overwritten.
 //!
 //! - At each start of a VM, `rng-seed` and `kaslr-seed` in `/chosen` of its device tree get new values.
 //! - Guests call TRNG_VERSION, FEATURES, GET_UUID, RND32 and RND64 (Arm DEN 0098).
@@ -18,8 +18,8 @@
 //! - **Bounded.** A step is one permutation of 12 rounds, some 400 instructions, and what stores its 8 bytes.
 //!   Between steps interrupts are taken. At boot, before any VM runs, nothing is bounded.
 //! - **Separate.** No output is given out twice; from what one VM reads that of another does not follow.
-//! - **Forward secure.** When a VM has its seeds, or a call returns, they do not follow from the state of
-//!   the generator any more.
+//! - **Forward secure.** When a VM has its seeds, they do not follow from the state of the generator any
+//!   more; nor do the numbers of calls, but for the last 16 words.
 //! - No lock is shared between cores, no allocation.
 //!
 //! With QEMU, `-seed` fixes the seed of the tree: deterministic runs repeat bit for bit.
@@ -83,7 +83,8 @@ impl Seeder for Entropy {
         });
         match source::collect(machine) {
             Some(seed) => {
-                for (cpu, generator) in self.generators.iter().enumerate() {
+                let generators = self.generators.iter().zip(machine.cores);
+                for (cpu, (generator, _)) in generators.enumerate() {
                     *generator.lock() = Some(Generator::new(&seed, cpu));
                 }
             }

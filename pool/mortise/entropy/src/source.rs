@@ -9,13 +9,9 @@
 //! All that there are enter the seed, so that it is at least as good as the best of them.
 
 use crate::{
-    generator::SEED,
+    generator::Seed,
     seeds::bytes,
     tree::{self, Property},
-};
-use ascon_hash::{
-    AsconXof128,
-    digest::{ExtendableOutput, Update, XofReader},
 };
 use hw_arch::firmware::{Call, Smc};
 use mortise_partition::{Machine, boot_argument};
@@ -24,9 +20,9 @@ use mortise_partition::{Machine, boot_argument};
 const ENOUGH: usize = 256;
 
 /// A seed from all sources of the board; `None` if these have less than 256 bits.
-pub fn collect(machine: &Machine) -> Option<[u8; SEED]> {
+pub fn collect(machine: &Machine) -> Option<Seed> {
     let mut pool = Pool {
-        xof: AsconXof128::default(),
+        seed: Seed::default(),
         bits: 0,
     };
     let tree = boot_tree();
@@ -46,29 +42,25 @@ pub fn collect(machine: &Machine) -> Option<[u8; SEED]> {
             }
         }
     }
-    for _ in 0..SEED / 8 {
+    for _ in 0..ENOUGH / 64 {
         if let Some(word) = rndr() {
             pool.add(&word.to_le_bytes());
         }
     }
     // Distinguishes two starts with the same seed, and is no entropy.
-    pool.xof.update(&machine.now().to_le_bytes());
-    (pool.bits >= ENOUGH).then(|| {
-        let mut seed = [0; SEED];
-        pool.xof.finalize_xof().read(&mut seed);
-        seed
-    })
+    pool.seed.add(&machine.now().to_le_bytes());
+    (pool.bits >= ENOUGH).then_some(pool.seed)
 }
 
 struct Pool {
-    xof: AsconXof128,
+    seed: Seed,
     bits: usize,
 }
 
 impl Pool {
     /// Adds the output of a source. Zeros alone are what is left of a seed that was used, and none.
     fn add(&mut self, bytes: &[u8]) {
-        self.xof.update(bytes);
+        self.seed.add(bytes);
         if bytes.iter().any(|byte| *byte != 0) {
             self.bits += bytes.len() * 8;
         }
@@ -221,7 +213,7 @@ mod tests {
     #[test]
     fn little_entropy_is_none() {
         let mut pool = Pool {
-            xof: AsconXof128::default(),
+            seed: Seed::default(),
             bits: 0,
         };
         pool.add(&[1; 31]);

@@ -55,11 +55,11 @@ pub fn property(tree: &[u8], of: &str, name: &str) -> Option<Property> {
             }
             PROPERTY => {
                 let length = cell(tree, at)? as usize;
-                let known = text(tree, strings.checked_add(cell(tree, at + 4)? as usize)?)?;
+                let known = strings.checked_add(cell(tree, at + 4)? as usize)?;
                 let value = at + 8..(at + 8).checked_add(length)?;
                 tree.get(value.clone())?;
                 at = value.end.next_multiple_of(4);
-                if inside && known == name.as_bytes() {
+                if inside && text(tree, known)? == name.as_bytes() {
                     return Some(Property {
                         whole: start..at,
                         value,
