@@ -1,4 +1,4 @@
-"""A newer QEMU beside the installed one counts the same instructions."""
+"""A newer QEMU beside the installed one counts the same instructions, on a Cortex-A55 too."""
 
 import subprocess
 import sys
@@ -18,9 +18,14 @@ def newer(monkeypatch):
     assert int(qemu.version().partition(".")[0]) >= newer_qemu.NEWER
 
 
+A55 = pytest.param(["--cpu", "cortex-a55"], marks=pytest.mark.long(25, "pool/mortise", "pool/hw"))
+"""The core of the paper's board; the images are the same."""
+
+
 @pytest.mark.timeout(600)
-def test_the_loop_has_its_core_to_itself(tenon, newer):
-    done = tenon("run", "motor-linux", "--headless", "--deterministic", "--seconds", 1)
+@pytest.mark.parametrize("cpu", [[], A55], ids=["board", "cortex-a55"])
+def test_the_loop_has_its_core_to_itself(tenon, newer, cpu):
+    done = tenon("run", "motor-linux", "--headless", "--deterministic", "--seconds", 1, *cpu)
     assert_well(done)
     motor = done.vm("motor")
     assert (motor["exits_in_window"], motor["el2_instructions_in_window"]) == (0, 0)
@@ -29,11 +34,12 @@ def test_the_loop_has_its_core_to_itself(tenon, newer):
 
 
 @pytest.mark.timeout(600)
-def test_paths_take_the_recorded_instructions(tenon, newer):
+@pytest.mark.parametrize("cpu", [[], ["--cpu", "cortex-a55"]], ids=["board", "cortex-a55"])
+def test_paths_take_the_recorded_instructions(tenon, newer, cpu):
     rows = RecordedRows.load()
     if rows.made["rust"] != tools()["rust"]:
         pytest.skip(f"the recorded rows are of Rust {rows.made['rust']}")
-    done = tenon("bench", "irq", "--environment", "bare")
+    done = tenon("bench", "irq", "--environment", "bare", *cpu)
     assert_well(done)
     assert len(done.result) >= 5
     assert not rows.differences(done.result), "with the other QEMU it takes as many"
