@@ -76,21 +76,12 @@ pub const fn attributes<L: ExceptionLevel>(purpose: Use) -> u64 {
 #[must_use]
 pub const fn control(level: u8, w_xor_x: bool) -> u64 {
     let on = 1 | 1 << 2 | 1 << 3 | 1 << 12 | (w_xor_x as u64) << 19;
-    match level {
-        1 => on | 1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 20 | 1 << 11 | 1 << 8 | 1 << 7,
-        _ => {
-            on | 1 << 29
-                | 1 << 28
-                | 1 << 23
-                | 1 << 22
-                | 1 << 18
-                | 1 << 16
-                | 1 << 11
-                | 1 << 5
-                | 1 << 4
-        }
-    }
+    on | if level == 1 { EL1_RES1 } else { EL2_RES1 }
 }
+
+const EL1_RES1: u64 = 1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 20 | 1 << 11 | 1 << 8 | 1 << 7;
+const EL2_RES1: u64 =
+    1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 18 | 1 << 16 | 1 << 11 | 1 << 5 | 1 << 4;
 
 /// `TCR_ELx`: 4 KiB granule, write-back inner-shareable walks, the core's own
 /// physical address size, and no second table at EL1 (EPD1).
