@@ -181,6 +181,10 @@ registers! {
     rw vttbr_el2 = "vttbr_el2";
     /// Stage 2 translation control.
     rw vtcr_el2 = "vtcr_el2";
+    /// Deferred SError of EL1, by its encoding as an extension (RAS) has it.
+    safe vdisr_el2 = "S3_4_C12_C1_1";
+    /// Second thread pointer of EL0, by its encoding as an extension (SME) has it.
+    safe tpidr2_el0 = "S3_3_C13_C0_5";
     /// Intermediate physical address of a stage 2 fault.
     ro hpfar_el2 = "hpfar_el2";
     /// Physical address, or fault, of the last address translation instruction.

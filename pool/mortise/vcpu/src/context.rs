@@ -4,7 +4,7 @@
 //! |---|---|
 //! | system registers of EL1, virtual timer, program counter and state | at each VM switch |
 //! | stage 2 and the identification that the guest reads | at each VM switch, load only |
-//! | pointer authentication keys, auxiliary registers | at each VM switch, if the core implements them |
+//! | pointer authentication keys, auxiliary registers, deferred SError, `TPIDR2_EL0` | at each VM switch, if the core implements them |
 //! | [floating point and SIMD](crate::FloatingPoint) | when another vCPU uses them |
 //!
 //! A context holds no register that the guest cannot change: trapped registers
@@ -18,11 +18,12 @@ pub use interface::{Interface, LrUsage, TimerIrq};
 use core::cell::{Cell, UnsafeCell};
 #[cfg(target_arch = "aarch64")]
 use core::mem::offset_of;
+use hw_arch::registers::{tpidr2_el0, vdisr_el2};
 
 /// Registers that are exchanged in pairs, each pair with its offset in `Context::registers`.
 ///
 /// These are the registers that EL1 and EL0 can write (Arm ARM, D19.2), of ARMv8.0 only: later ones
-/// are disabled in `SCTLR_EL1` and `HCR_EL2` or absent.
+/// trap, are absent, or are [optional](OptionalRegisters).
 #[cfg(any(test, target_arch = "aarch64"))]
 macro_rules! pairs {
     ($each:ident) => {
@@ -122,6 +123,10 @@ pub struct ColdContext {
     pub(crate) lists: [Cell<u64>; 14],
     keys: UnsafeCell<[u64; 10]>,
     auxiliary: UnsafeCell<[u64; 4]>,
+    /// `VDISR_EL2`, which EL1 accesses as `DISR_EL1`, and which ESB writes (Arm ARM, D19.2.155).
+    deferred_error: UnsafeCell<u64>,
+    /// `TPIDR2_EL0`, which EL1 accesses whether or not SME traps.
+    second_thread_pointer: UnsafeCell<u64>,
 }
 
 /// Set of the optional registers that a core implements.
@@ -133,6 +138,8 @@ impl OptionalRegisters {
     pub const NONE: Self = Self(0);
     const KEYS: u8 = 1;
     const AUXILIARY: u8 = 2;
+    const DEFERRED_ERROR: u8 = 4;
+    const SECOND_THREAD_POINTER: u8 = 8;
 
     /// Detects the optional registers of this core.
     ///
@@ -152,16 +159,41 @@ impl OptionalRegisters {
             }};
         }
         let keys = has_pointer_auth();
+        let sme = read_register!("id_aa64pfr1_el1") & SME != 0;
         let auxiliary = keeps!("amair_el1") | keeps!("afsr0_el1") | keeps!("afsr1_el1");
-        Self((u8::from(keys) * Self::KEYS) | (u8::from(auxiliary) * Self::AUXILIARY))
+        Self(
+            (u8::from(keys) * Self::KEYS)
+                | (u8::from(auxiliary) * Self::AUXILIARY)
+                | (u8::from(has_ras()) * Self::DEFERRED_ERROR)
+                | (u8::from(sme) * Self::SECOND_THREAD_POINTER),
+        )
     }
 }
+
+/// `ID_AA64PFR0_EL1`, the field of the RAS extension.
+pub(crate) const RAS: u64 = 0xf << 28;
+/// `ID_AA64PFR1_EL1`, the field of the Scalable Matrix Extension.
+pub(crate) const SME: u64 = 0xf << 24;
 
 /// Whether the core implements pointer authentication, so that there are keys to exchange.
 #[must_use]
 pub fn has_pointer_auth() -> bool {
-    // ID_AA64ISAR1_EL1: APA, API, GPA, GPI.
+    // ID_AA64ISAR1_EL1: APA, API, GPA, GPI; ID_AA64ISAR2_EL1: GPA3, APA3.
     hw_arch::read_register!("id_aa64isar1_el1") & 0xff00_0ff0 != 0
+        || hw_arch::read_register!("S3_0_C0_C6_2") & 0xff00 != 0
+}
+
+/// Whether the core implements the RAS extension.
+#[must_use]
+pub fn has_ras() -> bool {
+    hw_arch::read_register!("id_aa64pfr0_el1") & RAS != 0
+}
+
+/// Whether the core implements limited ordering regions.
+#[must_use]
+pub fn has_ordering_regions() -> bool {
+    // ID_AA64MMFR1_EL1.LO.
+    hw_arch::read_register!("id_aa64mmfr1_el1") >> 16 & 0xf != 0
 }
 
 // SAFETY: the cells are written by `save` and `load` only. Their contracts admit one core at a time:
@@ -303,6 +335,8 @@ impl ColdContext {
             lists: [const { Cell::new(0) }; 14],
             keys: UnsafeCell::new([0; 10]),
             auxiliary: UnsafeCell::new([0; 4]),
+            deferred_error: UnsafeCell::new(0),
+            second_thread_pointer: UnsafeCell::new(0),
         }
     }
 
@@ -332,8 +366,18 @@ impl ColdContext {
                 );
             }
         }
+        // SAFETY: access to the cells is exclusive, and the core implements the registers, by the contract
+        // of the function.
+        unsafe {
+            if optional.0 & OptionalRegisters::DEFERRED_ERROR != 0 {
+                *self.deferred_error.get() = vdisr_el2::read();
+            }
+            if optional.0 & OptionalRegisters::SECOND_THREAD_POINTER != 0 {
+                *self.second_thread_pointer.get() = tpidr2_el0::read();
+            }
+        }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = (optional, &self.keys, &self.auxiliary);
+        let _ = (&self.keys, &self.auxiliary);
     }
 
     /// Loads the optional registers.
@@ -362,8 +406,18 @@ impl ColdContext {
                 );
             }
         }
+        // SAFETY: access to the cells is exclusive, and the core implements the registers, by the contract
+        // of the function.
+        unsafe {
+            if optional.0 & OptionalRegisters::DEFERRED_ERROR != 0 {
+                vdisr_el2::write(*self.deferred_error.get());
+            }
+            if optional.0 & OptionalRegisters::SECOND_THREAD_POINTER != 0 {
+                tpidr2_el0::write(*self.second_thread_pointer.get());
+            }
+        }
         #[cfg(not(target_arch = "aarch64"))]
-        let _ = (optional, &self.keys, &self.auxiliary);
+        let _ = (&self.keys, &self.auxiliary);
     }
 }
 

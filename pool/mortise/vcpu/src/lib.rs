@@ -40,8 +40,8 @@ mod traps;
 mod world_switch;
 
 pub use context::{
-    ColdContext, Context, Interface, LrUsage, OptionalRegisters, TimerIrq, has_pointer_auth,
-    timer_deadline,
+    ColdContext, Context, Interface, LrUsage, OptionalRegisters, TimerIrq, has_ordering_regions,
+    has_pointer_auth, has_ras, timer_deadline,
 };
 pub use exit_class::{ExitClass, word_access_ipa};
 pub use fast_vectors::{ConstantReply, POSTED_SGI, PinnedVcpu, install_fast_vectors};

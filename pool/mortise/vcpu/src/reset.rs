@@ -1,8 +1,13 @@
 //! Reset state of a vCPU, and invalidation of translations.
 
-use crate::{context::has_pointer_auth, traps};
+use crate::{
+    context::{RAS, SME, has_pointer_auth},
+    traps,
+};
 use hw_arch::{
-    El2, ExceptionLevel, read_register, with_key_registers, write_key_register, write_register,
+    El2, ExceptionLevel, read_register,
+    registers::{tpidr2_el0, vdisr_el2},
+    with_key_registers, write_key_register, write_register,
 };
 
 /// `SCTLR_EL1` with MMU and caches off: the RES1 bits only.
@@ -42,22 +47,32 @@ pub unsafe fn reset(entry: u64, part: usize) -> bool {
     part < 2
 }
 
+/// Zeroes registers by name.
+macro_rules! zero {
+    ($($name:literal)*) => { $(write_register!($name, 0);)* };
+}
+
+/// Zeroes pointer authentication keys by name.
+macro_rules! zero_keys {
+    ($($name:literal)*) => { $(write_key_register!($name, 0);)* };
+}
+
 fn reset_registers() {
     write_register!("sctlr_el1", SCTLR_RESET);
     // All registers that a previous guest could have set: translation, exceptions, identification,
     // timers, debug, pointer authentication, performance monitor.
-    macro_rules! zero {
-        ($($name:literal)*) => { $(write_register!($name, 0);)* };
-    }
     zero!("cpacr_el1" "ttbr0_el1" "ttbr1_el1" "tcr_el1" "mair_el1" "amair_el1" "vbar_el1"
         "contextidr_el1" "tpidr_el0" "tpidrro_el0" "tpidr_el1" "elr_el1" "spsr_el1" "esr_el1"
         "far_el1" "afsr0_el1" "afsr1_el1" "par_el1" "csselr_el1" "sp_el0" "sp_el1"
         "cntkctl_el1" "cntv_ctl_el0" "cntv_cval_el0" "cntp_ctl_el0" "mdscr_el1");
     if has_pointer_auth() {
-        macro_rules! zero_keys {
-            ($($name:literal)*) => { $(write_key_register!($name, 0);)* };
-        }
         with_key_registers!(zero_keys);
+    }
+    if read_register!("id_aa64pfr0_el1") & RAS != 0 {
+        vdisr_el2::write(0);
+    }
+    if read_register!("id_aa64pfr1_el1") & SME != 0 {
+        tpidr2_el0::write(0);
     }
 }
 
@@ -130,24 +145,26 @@ fn reset_debug() {
     end!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
+/// Zeroes vector registers by number, and the control registers of floating point.
+#[cfg(target_arch = "aarch64")]
+macro_rules! zero_vectors {
+    ($($number:literal)*) => {
+        // SAFETY: code compiled for this target (softfloat) does not use these registers.
+        unsafe {
+            core::arch::asm!(
+                ".arch_extension fp",
+                ".arch_extension simd",
+                $(concat!("movi v", $number, ".2d, #0"),)*
+                "msr fpcr, xzr",
+                "msr fpsr, xzr",
+                options(nostack, preserves_flags)
+            )
+        }
+    };
+}
+
 /// Clears the floating-point and SIMD registers, which Mortise does not use.
 fn reset_floating_point() {
-    #[cfg(target_arch = "aarch64")]
-    macro_rules! zero_vectors {
-        ($($number:literal)*) => {
-            // SAFETY: code compiled for this target (softfloat) does not use these registers.
-            unsafe {
-                core::arch::asm!(
-                    ".arch_extension fp",
-                    ".arch_extension simd",
-                    $(concat!("movi v", $number, ".2d, #0"),)*
-                    "msr fpcr, xzr",
-                    "msr fpsr, xzr",
-                    options(nostack, preserves_flags)
-                )
-            }
-        };
-    }
     #[cfg(target_arch = "aarch64")]
     zero_vectors!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
         16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
