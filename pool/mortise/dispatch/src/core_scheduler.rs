@@ -189,10 +189,6 @@ impl Dispatcher for CoreScheduler {
             self.load_fp(context);
         }
     }
-
-    fn identity(&self, encoding: u16) -> u64 {
-        mortise_vcpu::id_register(encoding)
-    }
 }
 
 /// Whether `other` is this context.

@@ -15,6 +15,10 @@ pub struct Expected {
     pub cores_shared: bool,
     /// Whether the core implements pointer authentication; otherwise its bits are zero.
     pub keys: bool,
+    /// Whether the core implements RAS, likewise.
+    pub ras: bool,
+    /// Whether the core implements limited ordering regions, likewise.
+    pub regions: bool,
     /// Root of its stage 2, and its VMID.
     pub vttbr: u64,
     /// Index of the vCPU.
@@ -55,14 +59,16 @@ const fn bit(number: u32) -> u64 {
 const HCR: u64 = {
     let (vm, swio, fmo, amo) = (bit(0), bit(1), bit(3), bit(5));
     let (tsc, tidcp, tacr, tsw, rw) = (bit(19), bit(20), bit(21), bit(22), bit(31));
-    vm | swio | fmo | amo | tsc | tidcp | tacr | tsw | rw
+    vm | swio | fmo | amo | TID3 | tsc | tidcp | tacr | tsw | rw
 };
 const KEYS: u64 = bit(40) | bit(41);
 const IMO: u64 = bit(4);
 const TWI: u64 = bit(13);
 const TID3: u64 = bit(18);
+const TLOR: u64 = bit(35);
+const TERR: u64 = bit(36);
 
-/// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (D19.2.33); TFP changes on a shared core.
+/// `CPTR_EL2`: RES1 bits with TZ, TSM, TTA, TAM (D19.2.33); TFP changes on a shared core.
 const CPTR: u64 = 0x33ff | bit(20) | bit(30);
 const TFP: u64 = bit(10);
 
@@ -92,9 +98,10 @@ pub fn check(is: &Control, of: &Expected) -> Result<(), Violation> {
     let when = |wanted: bool, bits: u64| if wanted { bits } else { 0 };
     let hcr = HCR
         | when(of.keys, KEYS)
+        | when(of.ras, TERR)
+        | when(of.regions, TLOR)
         | when(of.shared, IMO)
-        | when(of.trap_wait || of.core_shared, TWI)
-        | when(of.core_shared, TID3);
+        | when(of.trap_wait || of.core_shared, TWI);
     let rules = [
         ("HCR_EL2", is.hcr, 0, hcr),
         ("VTTBR_EL2", is.vttbr, 0, of.vttbr),

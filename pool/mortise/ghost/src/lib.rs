@@ -289,6 +289,8 @@ impl ExitChecker for Ghost {
             core_shared: core.is_shared_core(),
             cores_shared: core.machine().has_shared_cores(),
             keys: mortise_vcpu::has_pointer_auth(),
+            ras: mortise_vcpu::has_ras(),
+            regions: mortise_vcpu::has_ordering_regions(),
             vttbr: vm_record.vttbr.load(SeqCst),
             vcpu,
         };

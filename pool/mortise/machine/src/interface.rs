@@ -162,9 +162,6 @@ pub trait Dispatcher: Sync {
 
     /// The current guest used floating point, which is trapped.
     fn floating_point(&self);
-
-    /// Value of a trapped identification register for the current guest.
-    fn identity(&self, encoding: u16) -> u64;
 }
 
 /// Rejects a second registration: the registry calls it for each pair.

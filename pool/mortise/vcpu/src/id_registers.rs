@@ -1,88 +1,94 @@
-//! Identification registers as guests of a shared core read them.
-//!
-//! Features with registers that trap on a shared core are hidden: the performance monitor, which would
-//! reveal to one guest what another does and which Mortise may use itself, and extensions that only some
-//! cores implement and no vCPU context contains.
+//! Identification registers as a guest reads them: those of the core, limited to
+//! [`FEATURES`](crate::features::FEATURES).
 
-use crate::SystemRegister;
-use hw_arch::read_register;
+use crate::{features::LIMITS, traps};
 
-/// `ID_DFR0_EL1`, `ID_AA64PFR0_EL1`, `ID_AA64PFR1_EL1`, `ID_AA64ZFR0_EL1`, `ID_AA64SMFR0_EL1` and
-/// `ID_AA64DFR0_EL1`.
-const DFR0_32: u16 = encode(1, 2);
-const PFR0: u16 = encode(4, 0);
-const PFR1: u16 = encode(4, 1);
-const ZFR0: u16 = encode(4, 4);
-const SMFR0: u16 = encode(4, 5);
-const DFR0: u16 = encode(5, 0);
+/// Every other field of four bits, and the lowest bit of each.
+const FIELDS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
+const ONES: u64 = 0x0101_0101_0101_0101;
 
-const fn encode(crm: u16, op2: u16) -> u16 {
-    SystemRegister::encode(3, 0, 0, crm, op2)
-}
+// Reads of the identification registers, two instructions each. One without a name reads as zero (Arm
+// ARM, D19.1.1).
+#[cfg(target_os = "none")]
+core::arch::global_asm!(
+    ".section .text.id_registers, \"ax\"",
+    "mortise_id_registers:",
+    ".irp crm, 0, 1, 2, 3, 4, 5, 6, 7\n.irp op2, 0, 1, 2, 3, 4, 5, 6, 7",
+    "    mrs x0, S3_0_C0_C\\crm\\()_\\op2",
+    "    ret",
+    ".endr\n.endr\n.previous",
+);
 
-/// A field of four bits.
-const fn field(low: u32) -> u64 {
-    0xf << low
-}
-
-/// Fields of the register that are hidden from guests (Arm ARM, D19.2).
-const fn hidden(encoding: u16) -> u64 {
-    match encoding {
-        // PerfMon.
-        DFR0_32 => field(24),
-        // SVE, AMU.
-        PFR0 => field(32) | field(44),
-        // MTE, SME.
-        PFR1 => field(8) | field(24),
-        ZFR0 | SMFR0 => u64::MAX,
-        // PMUVer; PMSVer, TraceVer, TraceFilt, TraceBuffer.
-        DFR0 => field(8) | field(32) | field(4) | field(40) | field(44),
-        _ => 0,
-    }
-}
-
-/// Value of an identification register for a guest on a shared core.
+/// Value of an identification register for the guest of this core.
 #[must_use]
 pub fn id_register(encoding: u16) -> u64 {
-    read(encoding) & !hidden(encoding)
+    let index = usize::from(encoding & 63);
+    let most = LIMITS[usize::from(traps::traps_pmu_and_debug())][index];
+    #[cfg_attr(not(target_os = "none"), expect(unused_mut, reason = "read on target"))]
+    let mut value = 0;
+    #[cfg(target_os = "none")]
+    // SAFETY: the index is one of the 64 reads, each of which changes x0 and returns to x30.
+    unsafe {
+        core::arch::asm!(
+            "adr x0, mortise_id_registers",
+            "add x0, x0, {index}, lsl #3",
+            "blr x0",
+            index = in(reg) index, out("x0") value, out("x30") _, options(nomem, nostack)
+        );
+    }
+    limit(value & FIELDS, most & FIELDS) | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
 }
 
-/// Reads the core's register. An encoding without a name reads as zero (Arm ARM, D19.1.1).
-fn read(encoding: u16) -> u64 {
-    macro_rules! read {
-        ($($crm:literal: $($op2:literal $name:literal)*;)*) => {
-            match (encoding >> 3 & 15, encoding & 7) {
-                $($(($crm, $op2) => read_register!($name),)*)*
-                _ => 0,
-            }
-        };
-    }
-    // ID_ISAR6_EL1 and ID_PFR2_EL1 are known to the assembler with later architectures only.
-    read! {
-        1: 0 "id_pfr0_el1" 1 "id_pfr1_el1" 2 "id_dfr0_el1" 3 "id_afr0_el1"
-            4 "id_mmfr0_el1" 5 "id_mmfr1_el1" 6 "id_mmfr2_el1" 7 "id_mmfr3_el1";
-        2: 0 "id_isar0_el1" 1 "id_isar1_el1" 2 "id_isar2_el1" 3 "id_isar3_el1"
-            4 "id_isar4_el1" 5 "id_isar5_el1" 6 "id_mmfr4_el1" 7 "S3_0_C0_C2_7";
-        3: 0 "mvfr0_el1" 1 "mvfr1_el1" 2 "mvfr2_el1" 4 "S3_0_C0_C3_4" 5 "id_dfr1_el1" 6 "id_mmfr5_el1";
-        4: 0 "id_aa64pfr0_el1" 1 "id_aa64pfr1_el1" 2 "id_aa64pfr2_el1";
-        5: 0 "id_aa64dfr0_el1" 1 "id_aa64dfr1_el1";
-        6: 0 "id_aa64isar0_el1" 1 "id_aa64isar1_el1" 2 "id_aa64isar2_el1";
-        7: 0 "id_aa64mmfr0_el1" 1 "id_aa64mmfr1_el1" 2 "id_aa64mmfr2_el1" 3 "id_aa64mmfr3_el1"
-            4 "id_aa64mmfr4_el1";
-    }
+/// The lesser of each field and its limit, of every other field.
+const fn limit(value: u64, most: u64) -> u64 {
+    let within = ((most | ONES << 4) - value) >> 4 & ONES;
+    value & (within * 15) | most & ((ONES - within) * 15)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{FIELDS, limit};
+    use crate::features::LIMITS;
 
     #[test]
-    fn features_that_trap_are_hidden() {
-        // ID_AA64DFR0_EL1 of a Cortex-A53: PMUv3 is hidden, debug is not.
-        assert_eq!(0x1030_5106 & !hidden(DFR0), 0x1030_5006);
-        // SVE is hidden, floating point and SIMD are not.
-        assert_eq!(0x0000_0001_0000_2222 & !hidden(PFR0), 0x2222);
-        assert_eq!(hidden(encode(6, 0)), 0, "instructions are visible");
-        assert_eq!(hidden(encode(7, 0)), 0, "and so are memory features");
+    fn each_field_is_limited_by_itself() {
+        for value in 0u64..16 {
+            for most in 0..16 {
+                for low in (0..64).step_by(8) {
+                    let found = limit(value << low, most << low);
+                    assert_eq!(found, value.min(most) << low, "{value} {most} {low}");
+                }
+            }
+        }
+    }
+
+    /// What a guest alone reads of a register, and on a shared core.
+    fn seen(crm: usize, op2: usize, value: u64) -> [u64; 2] {
+        [0, 1].map(|shared| {
+            let most: u64 = LIMITS[shared][crm * 8 + op2];
+            limit(value & FIELDS, most & FIELDS)
+                | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
+        })
+    }
+
+    #[test]
+    fn a_cortex_a53_is_seen_without_el2_and_el3() {
+        assert_eq!(seen(4, 0, 0x2222), [0x0012; 2], "ID_AA64PFR0_EL1");
+        assert_eq!(seen(5, 0, 0x1030_5106), [0x1030_5106, 0x1030_5006]);
+        assert_eq!(seen(6, 0, 0x1_1120), [0x1_1120; 2]);
+        assert_eq!(seen(7, 0, 0x1122), [0x1122; 2]);
+        assert_eq!(seen(1, 2, 0x0301_0066), [0x0300_0006, 0x0000_0006]);
+    }
+
+    #[test]
+    fn what_traps_is_hidden_and_unknown_features_are_absent() {
+        // RAS, SVE, AMU and MPAM, and CSV2 of 2.
+        let pfr0 = 0x1201_1111_1111_2222;
+        assert_eq!(seen(4, 0, pfr0), [0x1101_0000_0111_0012; 2]);
+        // BT, SSBS and CSV2_frac, not MTE, SME and others.
+        assert_eq!(seen(4, 1, u64::MAX), [0x1_0000_0021; 2]);
+        for (crm, op2) in [(1, 3), (4, 2), (4, 4), (4, 5), (5, 1), (7, 3), (7, 7)] {
+            assert_eq!(seen(crm, op2, u64::MAX), [0; 2], "{crm} {op2}");
+        }
     }
 }

@@ -8,7 +8,7 @@
 //!   trapped register is answered
 //! - [`reset`]: the reset state of a vCPU
 //! - [`invalidate_translations`]: invalidation of stage 2 translations, for withdrawal
-//! - [`id_register`]: identification registers as guests of a shared core read them
+//! - [`id_register`]: identification registers as guests read them
 //! - [`inject_undefined`], [`inject_external_abort`]: exceptions injected into a guest
 //! - [`Context`], [`FloatingPoint`], [`Interface`]: save areas of the other registers of a vCPU, for
 //!   VM switches on shared cores
@@ -31,6 +31,7 @@
 mod context;
 mod exit_class;
 mod fast_vectors;
+mod features;
 mod floating_point;
 mod id_registers;
 mod inject;

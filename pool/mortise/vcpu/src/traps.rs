@@ -4,11 +4,12 @@
 //! |---|---|---|---|
 //! | translation, vectors, exceptions, thread pointers of EL1 | own | own | |
 //! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
-//! | trace, SVE, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TAM` |
+//! | trace, SVE, SME, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TSM`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
 //! | physical timer | own; in a system with shared cores, trap | same | `CNTHCTL_EL2.EL1PCEN` |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
-//! | identification of features | own | own; on a shared core, trap | `HCR_EL2.TID3` |
+//! | identification of [features](crate::features) | trap | trap | `HCR_EL2.TID3` |
+//! | memory tags, software context numbers, transactions | trap | trap | `HCR_EL2.ATA`, `EnSCXT`, `TME` = 0 |
 //! | self-hosted debug: breakpoints, watchpoints, `MDSCR_EL1` | own | own; on a shared core, trap | `MDCR_EL2.TDA`; `TDE` = 0 |
 //! | OS lock, debug ROM | trap | trap | `MDCR_EL2.TDOSA`, `TDRA` |
 //! | statistical profiling, trace filter | trap | trap | `MDCR_EL2.TPMS`, `TTRF` |
@@ -18,6 +19,7 @@
 //! | Group 0 interrupts, `ICC_PMR`, `RPR`, `DIR`, `CTLR` | virtual | virtual | `HCR_EL2.FMO` = 1 |
 //! | `ICC_SRE_EL1` | trap | trap | `ICC_SRE_EL2.Enable` = 0 |
 //! | `ICC_SGI<n>R_EL1` | trap | trap | `HCR_EL2.FMO` = 1 |
+//! | error records (RAS), limited ordering regions | trap | trap | `HCR_EL2.TERR`, `TLOR` |
 //! | SMC | trap | trap | `HCR_EL2.TSC` |
 //! | WFI | own, or trap if configured | same | `HCR_EL2.TWI` |
 //!
@@ -32,6 +34,7 @@
 //! answered. *Virtual*: the register of the virtual CPU interface. Sections: Arm ARM D19.2.48 (HCR_EL2),
 //! D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
 
+use crate::features::CONTROLS;
 use hw_arch::registers as r;
 
 /// How interrupts reach a VM.
@@ -45,15 +48,30 @@ pub enum InterruptMode {
     Shared,
 }
 
-/// `CPTR_EL2`: RES1 bits with TZ, TTA, TAM (Arm ARM, D19.2.33).
-pub(crate) const CPTR: u64 = 0x33ff | 1 << 20 | 1 << 30;
+/// `CPTR_EL2`: RES1 bits and the traps of features, TZ, TSM, TTA, TAM (Arm ARM, D19.2.33).
+pub(crate) const CPTR: u64 = 0x22ff | CONTROLS.cptr;
 
-/// `MDCR_EL2` without HPMN: TDOSA, TDRA, TPMS, TTRF (D19.3). TDE is zero, so debug exceptions target
-/// EL1, and none is taken from EL2 whatever a guest sets (D2.3).
-const MDCR: u64 = 3 << 10 | 1 << 14 | 1 << 19;
+/// `MDCR_EL2` without HPMN: the traps of features, TDOSA, TDRA, TPMS, TTRF (D19.3). TDE is zero, so
+/// debug exceptions target EL1, and none is taken from EL2 whatever a guest sets (D2.3).
+const MDCR: u64 = CONTROLS.mdcr;
 
 /// `MDCR_EL2`: TPM, TPMCR, and TDA.
-const MDCR_PMU_AND_DEBUG: u64 = 3 << 5 | 1 << 9;
+const MDCR_PMU_AND_DEBUG: u64 = CONTROLS.mdcr_if_shared;
+
+/// `HCR_EL2` of every vCPU: what follows, and the traps of features. TERR, TLOR, API and APK are RES0
+/// on cores without the feature.
+const HCR: u64 = hcr::VM
+    | hcr::SWIO
+    | hcr::AMO
+    | hcr::TID3
+    | hcr::TSC
+    | hcr::TIDCP
+    | hcr::TACR
+    | hcr::TSW
+    | hcr::RW
+    | CONTROLS.hcr;
+
+const _: () = assert!(HCR & CONTROLS.hcr_zero == 0);
 
 /// Trap configuration of a vCPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,33 +100,19 @@ mod hcr {
     pub const TACR: u64 = 1 << 21;
     pub const TSW: u64 = 1 << 22;
     pub const RW: u64 = 1 << 31;
-    /// Pointer authentication does not trap (bits APK and API).
-    pub const POINTER_AUTHENTICATION: u64 = 3 << 40;
 }
 
 impl Traps {
     /// `HCR_EL2` of this vCPU.
     #[must_use]
     pub const fn hcr(&self) -> u64 {
-        let always = hcr::VM
-            | hcr::SWIO
-            | hcr::AMO
-            | hcr::TSC
-            | hcr::TIDCP
-            | hcr::TACR
-            | hcr::TSW
-            | hcr::RW
-            | hcr::POINTER_AUTHENTICATION;
         let interrupts = match self.interrupts {
             InterruptMode::DirectAll => 0,
             InterruptMode::Direct => hcr::FMO,
             InterruptMode::Shared => hcr::FMO | hcr::IMO,
         };
         let wait = if self.trap_wait { hcr::TWI } else { 0 };
-        // Identification registers must hide what traps.
-        let hidden = self.trap_pmu_and_debug;
-        let identity = if hidden { hcr::TID3 } else { 0 };
-        always | interrupts | wait | identity
+        HCR | interrupts | wait
     }
 
     /// Applies the traps to this core, with the stage 2 of the VM and the identification that the guest
@@ -131,11 +135,7 @@ impl Traps {
             r::cptr_el2::write(CPTR);
             // HPMN: all event counters belong to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
-            let observers = if self.trap_pmu_and_debug {
-                MDCR_PMU_AND_DEBUG
-            } else {
-                0
-            };
+            let observers = MDCR_PMU_AND_DEBUG * u64::from(self.trap_pmu_and_debug);
             r::mdcr_el2::write(MDCR | observers | counters);
             r::hstr_el2::write(0);
             // EL1PCTEN: the counter does not trap. EL1PCEN: the physical timer does not trap.
@@ -207,14 +207,6 @@ mod tests {
                 ^ direct.hcr(),
             1 << 13
         );
-        assert_eq!(
-            Traps {
-                trap_pmu_and_debug: true,
-                ..direct
-            }
-            .hcr()
-                ^ direct.hcr(),
-            1 << 18
-        );
+        assert_eq!(direct.hcr() >> 18 & 1, 1, "TID3 on every core");
     }
 }

@@ -33,6 +33,8 @@ fn sound(shared: bool, trap_wait: bool, core_shared: bool) -> (Control, Expected
         core_shared,
         cores_shared: core_shared,
         keys: true,
+        ras: true,
+        regions: true,
         vttbr,
         vcpu: 1,
     };

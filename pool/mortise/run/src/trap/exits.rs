@@ -13,8 +13,8 @@ use mortise_gicd::SgiRequest;
 use mortise_machine::{Core, Vcpu, Vm};
 use mortise_state::fault::Fault;
 use mortise_vcpu::{
-    Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, inject_external_abort,
-    inject_undefined, is_exit_from_el0, skip_instruction,
+    Cause, Exit, Frame, FrameCell, SystemRegister, TrapResponse, id_register,
+    inject_external_abort, inject_undefined, is_exit_from_el0, skip_instruction,
 };
 
 /// Handles an exit. Called by the vectors with the guest's registers; returns the frame of the
@@ -216,18 +216,9 @@ fn system_register(core: &'static Core, (vm, vcpu): Vcpu, frame: &mut Frame, tra
             let request = SgiRequest::new(frame.register(trap.register));
             send_sgi(core, (vm, vcpu), request, group1);
         }
-        TrapResponse::Constant(value) => {
-            if !trap.write {
-                frame.set_register(trap.register, value);
-            }
-        }
-        TrapResponse::IdRegister => match core.dispatcher() {
-            Some(dispatcher) => {
-                let value = dispatcher.identity(trap.encoding);
-                frame.set_register(trap.register, value);
-            }
-            None => return inject_undefined(),
-        },
+        TrapResponse::Constant(_) if trap.write => {}
+        TrapResponse::Constant(value) => frame.set_register(trap.register, value),
+        TrapResponse::IdRegister => frame.set_register(trap.register, id_register(trap.encoding)),
         TrapResponse::Undefined => return inject_undefined(),
     }
     skip_instruction();

@@ -12,7 +12,7 @@ pub enum TrapResponse {
     },
     /// Reads as this value, ignores writes.
     Constant(u64),
-    /// An identification register with hidden fields.
+    /// An identification register, of which [`id_register`](crate::id_register) has the value.
     IdRegister,
     /// Undefined for the guest.
     Undefined,
@@ -52,7 +52,6 @@ impl SystemRegister {
             ACTLR => TrapResponse::Constant(0),
             // Traps on shared cores only: a performance monitor with counters that never count.
             _ if self.is_pmu_register() => TrapResponse::Constant(0),
-            // Traps on shared cores only.
             _ if self.is_id_register() && !self.write => TrapResponse::IdRegister,
             // The OS lock, which is unlocked; on shared cores all of self-hosted debug.
             _ if self.op0() == 2 => TrapResponse::Constant(0),
