@@ -41,4 +41,6 @@ pub mod registers;
 pub mod spin_table;
 pub mod words;
 
+#[cfg(feature = "repeat-tlbi")]
+pub use hw_repeat_tlbi::broadcast_tlbi;
 pub use level::{El1, El2, ExceptionLevel};

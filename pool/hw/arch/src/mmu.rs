@@ -143,6 +143,16 @@ pub unsafe fn activate<L: ExceptionLevel>(root: usize, address_bits: u64) {
     let _ = (root, control, translation);
 }
 
+/// A broadcast TLBI as assembly text, which the caller's DSB ISH completes. `hw/repeat-tlbi` has one
+/// for CPUs on which that takes two.
+#[cfg(not(feature = "repeat-tlbi"))]
+#[macro_export]
+macro_rules! broadcast_tlbi {
+    ($operation:literal) => {
+        concat!("tlbi ", $operation)
+    };
+}
+
 /// Invalidates on all cores the translation of the page at `address`, after a change of EL1's
 /// tables.
 pub fn invalidate_page(address: usize) {
@@ -151,10 +161,10 @@ pub fn invalidate_page(address: usize) {
     unsafe {
         core::arch::asm!(
             "dsb ishst",
-            "tlbi vaae1is, {}",
+            crate::broadcast_tlbi!("vaae1is, {page}"),
             "dsb ish",
             "isb",
-            in(reg) address >> 12,
+            page = in(reg) address >> 12,
             options(nostack, preserves_flags),
         );
     }

@@ -52,8 +52,14 @@ mod architecture;
 mod call;
 mod caller;
 mod group;
+#[cfg(feature = "workarounds")]
+mod with_workarounds;
 
-pub use architecture::{ARCHITECTURE, SMCCC_VERSION, VERSION_1_1};
+#[cfg(not(feature = "workarounds"))]
+pub use architecture::ARCHITECTURE;
+pub use architecture::{SMCCC_VERSION, VERSION_1_1};
 pub use call::{Call, Outcome, Reply};
 pub use caller::{Caller, PowerState, Start};
 pub use group::{Brief, Group, disjoint, route};
+#[cfg(feature = "workarounds")]
+pub use with_workarounds::ARCHITECTURE;

@@ -84,7 +84,7 @@ pub fn invalidate_translations() {
     unsafe {
         core::arch::asm!(
             "dsb ish",
-            "tlbi vmalls12e1is",
+            hw_arch::broadcast_tlbi!("vmalls12e1is"),
             "ic iallu",
             "dsb ish",
             "isb",
