@@ -23,7 +23,7 @@ from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
 from tenonos.paths import BUILD, shown
-from tenonos.system import colours, device_trees, guest_header, manifest
+from tenonos.system import colours, device_trees, errata, guest_header, manifest
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
 from tenonos.system.memory_map import HEADER_SIZE, TREE_SIZE, Content, Layout
@@ -79,6 +79,8 @@ def build(
         ui.warn(warning)
     if system.board.qemu is None:
         ui.warn(f"no image was ever run on {system.board.name}, a hardware board")
+    if not system.board.errata.known:
+        ui.warn(f"{errata.FILE} does not list the errata of {system.board.cpu}")
     target = folder(system)
     with locks.exclusive(target):
         if pristine:

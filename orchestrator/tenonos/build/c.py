@@ -51,7 +51,8 @@ def objects(image: Image, folder: Path) -> list[Path]:
     app = image.app.path
     made = {file: folder / f"{file.relative_to(app)}.o" for file in image.app.sources}
     headers = [library.path / "include" for library in image.for_c]
-    command = [*compiler(), *includes(app, headers), f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
+    command = [*compiler(), *image.board.errata.c_compiler, *includes(app, headers)]
+    command += [f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
     state, stamp = _fingerprint(command, [app, *headers]), folder / "built"
     if not stamp.exists() or stamp.read_text() != state or not all(map(Path.exists, made.values())):
         with ui.step(f"Compiling {image.app.package} ({len(made)} C files)"):

@@ -15,6 +15,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -23,6 +24,7 @@ from tenonos import digests, ui
 from tenonos.analysis import waiting
 from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Stacks
+from tenonos.build import scan
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import LINKER_SCRIPT, Image
 from tenonos.locks import exclusive
@@ -53,7 +55,7 @@ def compile_image(image: Image, folder: Path) -> Path:
     content = None if SETTINGS.locked else _stored(state)
     if content is None:
         with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
-            content = _linked(image, folder)
+            content = _without_errata(image, folder)
         graph = Graph(content)
         waiting.check(graph, image.name)
         warnings = list(Stacks(graph).short())
@@ -99,6 +101,24 @@ def _store(state: str, content: bytes) -> None:
             used[other] = other.stat().st_mtime_ns
     for other in sorted(used, key=used.__getitem__)[:-KEPT]:
         other.unlink(missing_ok=True)
+
+
+def _without_errata(image: Image, folder: Path) -> bytes:
+    """The linked ELF without sequences of the board's errata. What the compiler can avoid it avoids
+    only where there is some, so that other images are the same as without it."""
+    content = _linked(image, folder)
+    found = scan.found(image, content)
+    avoiding = replace(image, avoids=True)
+    if found and avoiding.flags != image.flags:
+        ui.detail(f"{image.name}: {scan.told(found)}; compiled once more without")
+        content = _linked(avoiding, folder)
+        found = scan.found(image, content)
+    if found:
+        raise WorkError(
+            f"{image.name}: {scan.told(found)}",
+            mend="put an instruction between, such as nop, or change the order of two",
+        )
+    return content
 
 
 def _linked(image: Image, folder: Path) -> bytes:
@@ -242,7 +262,10 @@ def _registry(file: Path) -> set[tuple[str, str]]:
 def _fingerprint(image: Image, folder: Path) -> str:
     """A hash of all inputs of the image, wherever its crate is."""
     toolchain = rust.toolchain()
-    made_by = (toolchain.version, toolchain.sysroot, toolchain.builds_core, _flags(image))
+    made_by = (
+        *(toolchain.version, toolchain.sysroot, toolchain.builds_core),
+        *(_flags(image), _flags(replace(image, avoids=True)), image.board.errata),
+    )
     digest = hashlib.sha256(repr((image.name, *made_by)).encode())
     digests.add(digest, _generated(folder), folder)
     files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK]

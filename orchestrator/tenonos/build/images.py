@@ -16,7 +16,7 @@ from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
-from tenonos.system import translation_tables
+from tenonos.system import errata, translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.model import Native as SystemNative
@@ -56,6 +56,7 @@ class Space:
         if root == NATIVE:
             without = [lib for lib in self.index.libraries if lib.root == root]
             given += [Assignment(lib.symbol, "y", shown) for lib in without]
+        given += self._against_errata(root)
         if root == "mortise":
             given += self._demanded()
         elif root == "tenon":
@@ -63,6 +64,13 @@ class Space:
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
         return given
+
+    def _against_errata(self, root: str) -> Iterator[Assignment]:
+        """The libraries with workarounds for the board's CPU, those of Mortise only for itself."""
+        board = self.system.board
+        for symbol in board.errata.libraries(firmware=not board.spin_table):
+            if root == "mortise" or not symbol.startswith("LIB_MORTISE_"):
+                yield Assignment(symbol, "y", errata.FILE)
 
     def root(self, image: str) -> str:
         """The root library of an image: a kernel, or the bare runtime of a native task."""

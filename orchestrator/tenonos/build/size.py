@@ -8,7 +8,7 @@ from typing import Any
 
 from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Need, Stacks
-from tenonos.build import Built, elf
+from tenonos.build import Built, elf, scan
 from tenonos.build.attribution import Ownership
 from tenonos.build.linked_lines import linked_by_library
 from tenonos.build.sloc import count
@@ -81,7 +81,20 @@ def measure(built: Built) -> dict[str, Any]:
         ],
         "third_party": _others(sizes, libraries),
         "stacks": [row for image in built.images for row in _stacks(image, built)],
+        "errata": list(_errata(built)),
     }
+
+
+def _errata(built: Built) -> Iterator[dict[str, Any]]:
+    """The errata of the board's CPU: by what means each is handled, and in which images."""
+    board = built.system.board
+    for number, erratum in board.errata.each.items():
+        yield {
+            "erratum": number,
+            "title": erratum.title,
+            "means": erratum.means,
+            "scanned": [i.name for i in built.images if number in dict(scan.scanned(i))],
+        }
 
 
 def _stacks(image: Image, built: Built) -> Iterator[dict[str, Any]]:

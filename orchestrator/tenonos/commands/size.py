@@ -38,6 +38,16 @@ def command(
     )
     _libraries(answer)
     _stacks(answer)
+    _errata(answer)
+
+
+def _errata(answer: dict[str, Any]) -> None:
+    from tenonos import ui
+
+    ui.table(
+        ["erratum of the CPU", "handled by", "scanned"],
+        ([row["erratum"], row["means"], " + ".join(row["scanned"])] for row in answer["errata"]),
+    )
 
 
 def _stacks(answer: dict[str, Any]) -> None:

@@ -62,6 +62,9 @@ class Image:
     natives: tuple[Native, ...] = ()
     devices: tuple[Device, ...] = ()
     """Its own devices with a driver among its libraries."""
+    avoids: bool = False
+    """Whether the compiler avoids sequences of errata, which takes bytes; Mortise always does, and
+    another image if it has one otherwise."""
 
     @property
     def package(self) -> str:
@@ -87,8 +90,10 @@ class Image:
     @property
     def flags(self) -> tuple[str, ...]:
         """Additional compiler flags: in an image optimised for size, an address takes one
-        instruction."""
-        return ("-Ccode-model=tiny",) if self.for_size else ()
+        instruction; those against errata of the board's CPU."""
+        small = ("-Ccode-model=tiny",) if self.for_size else ()
+        avoiding = self.avoids or self.kind == "mortise"
+        return (*small, *(self.board.errata.compiler if avoiding else ()))
 
     @property
     def for_size(self) -> bool:
@@ -227,6 +232,7 @@ def _build_script(image: Image, objects: list[Path]) -> str:
         f"--defsym=TABLES={image.tables}",
         "--build-id=none",
         "-zmax-page-size=4096",
+        *image.board.errata.linker,
         *(f"--wrap={name}" for name in WRAPPED if objects),
         *map(str, objects),
     ]

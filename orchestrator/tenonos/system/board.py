@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.system import errata
 from tenonos.system.limits import PAGE
 from tenonos.system.units import Size
 
@@ -219,6 +220,11 @@ class Board:
     def symbol(self) -> str:
         """The Kconfig symbol, without `CONFIG_`."""
         return "BOARD_" + self.name.upper().replace("-", "_")
+
+    @property
+    def errata(self) -> errata.Errata:
+        """The errata of its CPU."""
+        return errata.of(self.cpu)
 
     @property
     def emulator(self) -> Qemu:
