@@ -65,16 +65,20 @@ fn answer(call: &Call, take: impl FnOnce(usize) -> Option<[u64; MOST]>) -> Outco
 
 /// `bits` random bits in x3, x2 and x1, the lowest in x3; bits beyond are zero.
 fn random(words: [u64; MOST], bits: u64, width: u64) -> Reply {
-    let mut registers = [0; 4];
     let mut left = bits;
-    for (register, word) in registers.iter_mut().skip(1).zip(words).rev() {
+    let mut next = |word: u64| {
         let here = left.min(width);
-        if here > 0 {
-            *register = word >> (64 - here);
-        }
         left -= here;
+        match here {
+            0 => 0,
+            here => word >> (64 - here),
+        }
+    };
+    let [x1, x2, x3] = words;
+    let (x3, x2, x1) = (next(x3), next(x2), next(x1));
+    Reply {
+        registers: [0, x1, x2, x3],
     }
-    Reply { registers }
 }
 
 #[cfg(test)]
