@@ -77,7 +77,7 @@ def assert_sound(layout):
         for ipa, size in targets:
             assert vm.ipa <= ipa
             assert ipa + size <= vm.ipa + vm.size
-        views = sorted((area.ipa, area.size) for area in vm.shared)
+        views = sorted((area.ipa, area.size) for area in (*vm.shared, *vm.areas))
         for (a, size), (b, _) in pairwise(views):
             assert a + size <= b
     for (a, size), (b, _) in zip(sorted(inside), sorted(inside)[1:], strict=False):
@@ -130,7 +130,8 @@ def test_the_tenon_view():
     a, b = layout.vm("a"), layout.vm("b")
     assert (a.ipa, a.entry, a.argument) == (0x4000_0000, 0x4008_0000, 0x4000_0000)
     assert a.shared[0].ipa == 0x8000_0000
-    assert [area.flags for area in a.shared] == [0, 1, 1]
+    assert [area.flags for area in a.shared] == [0]
+    assert [area.flags for area in a.areas] == [1, 1]
     assert (b.ipa, b.entry) == (a.ipa, a.entry)
     assert b.pa != a.pa
 

@@ -38,7 +38,7 @@ def places(layout, vm):
     """The physical address of each page that a VM has beside its tables."""
     place = layout.vm(vm.name)
     ranges = [(place.pa, place.size), (place.status_pa, PAGE)]
-    ranges += [(area.pa, area.size) for area in place.shared]
+    ranges += [(area.pa, area.size) for area in (*place.shared, *place.areas)]
     pages = {at for start, size in ranges for at in range(start, start + size, PAGE)}
     return {layout.coloured.place(page) for page in pages}
 

@@ -66,7 +66,7 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
     tell(f"{TINY}, sizes")
     built = build.build(system.load(TINY))
     layout = built.layout
-    areas = sum(area.size for vm in layout.vms.values() for area in vm.shared)
+    areas = sum(area.size for vm in layout.vms.values() for area in (*vm.shared, *vm.areas))
     own = layout.manifest_pa - layout.image_base + layout.manifest_size
     parts = sections(built.elves["mortise"].read_bytes())
     payloads = [part.pa for vm in layout.vms.values() for part in vm.payloads.values()]

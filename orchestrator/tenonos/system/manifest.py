@@ -28,7 +28,7 @@ _RANGE = Struct(start=Int64ul, size=Int64ul)
 _MAPPING = Struct(
     intermediate=_RANGE,
     physical=_RANGE,
-    kind=choice("ram", "shared", "device"),
+    kind=choice("ram", "shared", "device", "area"),
     writable=Int8ul,
     _pad=Padding(6),
 )
@@ -223,8 +223,8 @@ def _vm(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
     devices = [system.board.devices[name] for name in vm.devices]
     mappings = [_mapping("ram", area.ipa, area.pa, area.size) for area in place.memory]
     mappings += [_shared(area) for area in place.shared]
+    mappings += [_mapping("area", area.ipa, area.pa, area.size) for area in place.areas]
     mappings += [_mapping("device", at, at, size) for d in devices for at, size in d.frames]
-    loaded = () if vm.in_place else place.payloads.values()
     return {
         "entry": place.entry,
         "argument": place.argument,
@@ -239,7 +239,7 @@ def _vm(system: System, vm: Vm, place: VmLayout) -> dict[str, Any]:
                 "target": span(p.ipa, p.size),
                 "destination": span(_physical(place, p.ipa), p.size),
             }
-            for p in loaded
+            for p in place.payloads.values()
         ],
         "name": vm.name.encode(),
         "interrupts": [intid for device in devices for intid in device.interrupts],

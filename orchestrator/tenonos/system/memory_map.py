@@ -200,14 +200,20 @@ class VmLayout(GuestLayout):
         return (Area(self.ipa, self.pa, self.size, WRITABLE), *self.regions)
 
     @property
-    def shared(self) -> tuple[Area, ...]:
-        """The areas as Mortise maps them."""
+    def areas(self) -> tuple[Area, ...]:
+        """Its areas that no other VM maps: log ring and samples of tasks."""
         own: list[Area] = []
-        if self.status_ipa:
-            own.append(Area(self.status_ipa, self.status_pa, STATUS_SIZE, 0))
         if self.log_pa is not None and self.log_ipa is not None:
             own.append(Area(self.log_ipa, self.log_pa, self.log_size, WRITABLE))
         own += (Area(task.ipa, task.pa, task.size, WRITABLE) for task in self.tasks.values())
+        return tuple(own)
+
+    @property
+    def shared(self) -> tuple[Area, ...]:
+        """The areas that Mortise or other VMs write too."""
+        own: list[Area] = []
+        if self.status_ipa:
+            own.append(Area(self.status_ipa, self.status_pa, STATUS_SIZE, 0))
         cells = [] if self.cells is None else [self.cells]
         ends = (*self.channels.values(), *self.vlibs.values())
         return (*own, *(area for end in ends for area in end.areas), *cells)

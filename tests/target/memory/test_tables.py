@@ -268,7 +268,9 @@ def test_a_guest_reaches_what_it_has_in_blocks(machine):
         within = [leaf for leaf in found if leaf.overlaps(*image)]
         status = [(place.status_pa, PAGE, False)] if place.status_ipa else []
         assert [(leaf.pa, leaf.size, leaf.written) for leaf in within] == status
-        areas = [(area, True) for area in place.memory] + [(area, False) for area in place.shared]
+        areas = [(area, True) for area in place.memory] + [
+            (area, False) for area in (*place.shared, *place.areas)
+        ]
         ram = [leaf for leaf in found if leaf.pa >= RAM]
         assert sum(leaf.size for leaf in ram) == sum(area.size for area, _ in areas)
         for area, private in areas:

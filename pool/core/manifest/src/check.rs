@@ -31,21 +31,17 @@ fn check_alone(vm: &Vm) -> Result<(), Error<'_>> {
         return clash("interrupt");
     }
     for (mapping, others) in with_earlier(&vm.mappings) {
-        if others
-            .iter()
-            .any(|other| other.intermediate.overlaps(&mapping.intermediate))
-        {
+        let (mut others, mut same) = (others.iter(), others.iter());
+        if others.any(|other| other.intermediate.overlaps(&mapping.intermediate)) {
             return clash("intermediate physical address");
         }
-        if others
-            .iter()
-            .any(|other| exclude_each_other(mapping, other))
-        {
+        if same.any(|other| exclude_each_other(mapping, other)) {
             return clash("physical address");
         }
     }
     // A VM writes its log ring, but must not write its pristine payloads or its status page.
-    let sources = vm.payloads.iter().map(|payload| payload.source);
+    let copied = vm.payloads.iter().filter(|payload| !payload.is_in_place());
+    let sources = copied.map(|payload| payload.source);
     if sources.chain([vm.status]).any(|kept| can_write(vm, &kept)) {
         return clash("physical address");
     }
@@ -114,9 +110,8 @@ fn can_corrupt(vm: &Vm, other: &Vm) -> bool {
 
 fn can_write(vm: &Vm, range: &PhysicalRange) -> bool {
     let read_only = MappingKind::Shared { writable: false };
-    vm.mappings
-        .iter()
-        .any(|mapping| mapping.kind != read_only && mapping.physical.overlaps(range))
+    let mut mappings = vm.mappings.iter();
+    mappings.any(|mapping| mapping.kind != read_only && mapping.physical.overlaps(range))
 }
 
 fn has_duplicate<T: PartialEq>(items: &[T]) -> bool {

@@ -147,7 +147,7 @@ fn may_map(vlib: &Vlib, vm: usize, mapping: &Mapping) -> bool {
         .all(|(part, reads, writes)| match mapping.kind {
             _ if !mapping.physical.overlaps(part) => true,
             MappingKind::Shared { writable } => *reads && (*writes || !writable),
-            MappingKind::Ram | MappingKind::Device => false,
+            MappingKind::Ram | MappingKind::Device | MappingKind::Area => false,
         })
 }
 
@@ -191,7 +191,7 @@ fn respects_rights(channel: &Channel, owner: Owner, mappings: &[Mapping]) -> boo
             match mapping.kind {
                 _ if !mapping.physical.overlaps(part) => true,
                 MappingKind::Shared { writable } => allowed.is_some_and(|may| may || !writable),
-                MappingKind::Ram | MappingKind::Device => false,
+                MappingKind::Ram | MappingKind::Device | MappingKind::Area => false,
             }
         })
     })

@@ -77,6 +77,8 @@ pub enum MappingKind {
     },
     /// Registers of a device assigned to the VM.
     Device,
+    /// Memory of the VM that is read from outside too, and holds no code.
+    Area,
 }
 
 /// Stage 2 mapping of an IPA range to a physical range.
@@ -106,7 +108,8 @@ impl Mapping {
     }
 }
 
-/// Payload that is copied into a VM before each start.
+/// Payload that is copied into a VM before each start, unless source and destination are the same:
+/// then the boot loader has loaded it in place, before the first start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TryFromBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Payload {
@@ -153,6 +156,14 @@ pub struct Vm {
     pub wait: WaitPolicy,
 }
 
+impl Payload {
+    /// Whether the boot loader has loaded it where it is used.
+    #[must_use]
+    pub const fn is_in_place(&self) -> bool {
+        self.source.start() == self.destination.start()
+    }
+}
+
 impl Vm {
     /// Validates the VM alone.
     pub(crate) fn check(&self) -> Result<(), Error<'_>> {
@@ -197,9 +208,14 @@ impl Vm {
 
     /// Mappings of the VM's own memory.
     pub fn memory(&self) -> impl Iterator<Item = &Mapping> {
-        self.mappings
-            .iter()
-            .filter(|mapping| mapping.kind == MappingKind::Ram)
+        self.own(false)
+    }
+
+    /// The same, with its areas if `areas`: all memory that is written for its first start.
+    pub fn own(&self, areas: bool) -> impl Iterator<Item = &Mapping> {
+        self.mappings.iter().filter(move |mapping| {
+            mapping.kind == MappingKind::Ram || areas && mapping.kind == MappingKind::Area
+        })
     }
 
     /// Physical range of `part`, if one mapping of the VM's own memory contains all of it.

@@ -104,7 +104,7 @@ fn a_vm() {
             (
                 0,
                 offset_of!(Vm, mappings) + 32,
-                &[3][..],
+                &[4][..],
                 "vms: a value stands for nothing",
             ),
             (

@@ -86,25 +86,22 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
         // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
         unsafe {
             core::arch::asm!(
-                "2: ldp {a}, {b}, [{from}], #64",
-                "ldp {c}, {d}, [{from}, #-48]",
-                "ldp {e}, {f}, [{from}, #-32]",
-                "ldp {g}, {h}, [{from}, #-16]",
-                "stp {a}, {b}, [{to}]",
-                "stp {c}, {d}, [{to}, #16]",
-                "stp {e}, {f}, [{to}, #32]",
-                "stp {g}, {h}, [{to}, #48]",
-                "dc civac, {to}",
-                "add {to}, {to}, #64",
-                "cmp {to}, {end}",
-                "b.lo 2b",
+                "2: ldp {a}, {b}, [{from}], #64", "ldp {c}, {d}, [{from}, #-48]",
+                "ldp {e}, {f}, [{from}, #-32]", "ldp {g}, {h}, [{from}, #-16]",
+                "stp {a}, {b}, [{to}]", "stp {c}, {d}, [{to}, #16]",
+                "stp {e}, {f}, [{to}, #32]", "stp {g}, {h}, [{to}, #48]",
+                "dc civac, {to}", "add {to}, {to}, #64",
+                "cmp {to}, {end}", "b.lo 2b",
                 from = inout(reg) from => _, to = inout(reg) to => _, end = in(reg) to + length,
                 a = out(reg) _, b = out(reg) _, c = out(reg) _, d = out(reg) _,
                 e = out(reg) _, f = out(reg) _, g = out(reg) _, h = out(reg) _,
                 options(nostack),
             );
         }
-        clean_short_lines(to, length);
+        if line_size() < CHUNK {
+            // SAFETY: the caller states that the target is mapped.
+            unsafe { clean_and_invalidate(to, length) };
+        }
     }
     #[cfg(not(target_arch = "aarch64"))]
     // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
@@ -112,23 +109,6 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
         core::ptr::copy(from as *const u8, to as *mut u8, length);
     }
     crate::barrier::dsb_sy();
-}
-
-/// Fills each chunk of a range by these instructions, and cleans it.
-#[cfg(target_arch = "aarch64")]
-macro_rules! fill_and_clean {
-    ($start:expr, $length:expr, $($fill:literal),+) => {
-        core::arch::asm!(
-            "2:",
-            $($fill,)+
-            "dc civac, {at}",
-            "add {at}, {at}, #64",
-            "cmp {at}, {end}",
-            "b.lo 2b",
-            at = inout(reg) $start => _, end = in(reg) $start + $length,
-            options(nostack),
-        )
-    };
 }
 
 /// Fills whole chunks with zeros and cleans them to the point of coherency: 5 instructions each
@@ -139,45 +119,26 @@ macro_rules! fill_and_clean {
 /// The range is mapped as writable normal memory; address and length are multiples of [`CHUNK`].
 /// All references to it are to cells.
 pub unsafe fn zero_to_memory(start: usize, length: usize) {
-    if length == 0 {
-        return;
-    }
+    /// DCZID_EL0: a block of 16 words of 4 bytes, not prohibited (Arm ARM, D19.2).
     #[cfg(target_arch = "aarch64")]
-    {
-        /// DCZID_EL0: a block of 16 words of 4 bytes, not prohibited (Arm ARM, D19.2).
-        const CHUNK_BLOCKS: u64 = 4;
-        let by_blocks = crate::read_register!("dczid_el0") == CHUNK_BLOCKS;
-        // SAFETY: the caller states that the range is mapped and writable; in the first case a
-        // block is a chunk.
+    const CHUNK_BLOCKS: u64 = 4;
+    #[cfg(target_arch = "aarch64")]
+    if crate::read_register!("dczid_el0") == CHUNK_BLOCKS && length > 0 && line_size() >= CHUNK {
+        // SAFETY: the caller states that the range is mapped and writable; a block is a chunk.
         unsafe {
-            if by_blocks {
-                fill_and_clean!(start, length, "dc zva, {at}");
-            } else {
-                fill_and_clean!(
-                    start,
-                    length,
-                    "stp xzr, xzr, [{at}]",
-                    "stp xzr, xzr, [{at}, #16]",
-                    "stp xzr, xzr, [{at}, #32]",
-                    "stp xzr, xzr, [{at}, #48]"
-                );
-            }
+            core::arch::asm!(
+                "2: dc zva, {at}", "dc civac, {at}", "add {at}, {at}, #64",
+                "cmp {at}, {end}", "b.lo 2b",
+                at = inout(reg) start => _, end = in(reg) start + length,
+                options(nostack),
+            );
         }
-        clean_short_lines(start, length);
+        return crate::barrier::dsb_sy();
     }
-    #[cfg(not(target_arch = "aarch64"))]
-    // SAFETY: the caller states that the range is mapped and writable.
-    unsafe {
-        core::ptr::write_bytes(start as *mut u8, 0, length);
+    for at in (start..start + length).step_by(size_of::<u128>()) {
+        // SAFETY: the caller states that the range is mapped and writable, and refers to cells only.
+        unsafe { (at as *mut u128).write_volatile(0) };
     }
-    crate::barrier::dsb_sy();
-}
-
-/// Cleans the remaining lines on a core with lines shorter than a chunk.
-#[cfg(target_arch = "aarch64")]
-fn clean_short_lines(start: usize, length: usize) {
-    if line_size() < CHUNK {
-        // SAFETY: the callers' ranges are mapped.
-        unsafe { clean_and_invalidate(start, length) };
-    }
+    // SAFETY: the caller states that the range is mapped.
+    unsafe { clean_and_invalidate(start, length) };
 }

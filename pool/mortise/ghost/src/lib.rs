@@ -126,6 +126,7 @@ fn grants(vm: &core_manifest::Vm) -> Grants {
             rights: match mapping.kind {
                 MappingKind::Ram => Rights::Own,
                 MappingKind::Shared { writable } => Rights::Shared { writable },
+                MappingKind::Area => Rights::Shared { writable: true },
                 MappingKind::Device => Rights::Device,
             },
         };

@@ -89,25 +89,7 @@ fn partition(
         boot_failed(format_args!("{why}"));
     }
     let made = machine.next_frame();
-    registry::seeder().inspect(|seeder| seeder.init(machine, system));
-    for extension in registry::vm_extensions() {
-        // What extensions parse is large, and no guard page protects the stack yet.
-        let stacks = (machine.stacks)();
-        // SAFETY: these are the stacks of the image, and this core activates its map below.
-        unsafe { stacks.mark() };
-        if let Err(why) = extension.init(machine, system, manifest) {
-            boot_failed(format_args!("manifest: {why}"));
-        }
-        // SAFETY: as above.
-        if !unsafe { stacks.is_marked() } {
-            boot_failed(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
-        }
-    }
-    for checker in registry::exit_checkers() {
-        if let Err(why) = checker.init(machine) {
-            boot_failed(format_args!("{why}"));
-        }
-    }
+    open_extensions(machine, system, manifest);
     // The boot core, which serves Mortise at least, and the cores with a guest. None is started
     // before there are page frames for all of them.
     let used = || {
@@ -127,6 +109,34 @@ fn partition(
     match machine.cores.first() {
         Some(core) => enter(core),
         None => boot_failed(format_args!("the image has no core")),
+    }
+}
+
+/// Initialises the seeder, the VM extensions and the exit checkers.
+#[inline(always)]
+fn open_extensions(
+    machine: &'static Machine,
+    system: &'static System<'static>,
+    manifest: &'static [u8],
+) {
+    registry::seeder().inspect(|seeder| seeder.init(machine, system));
+    for extension in registry::vm_extensions() {
+        // What extensions parse is large, and no guard page protects the stack yet.
+        let stacks = (machine.stacks)();
+        // SAFETY: these are the stacks of the image, and this core activates its map later.
+        unsafe { stacks.mark() };
+        if let Err(why) = extension.init(machine, system, manifest) {
+            boot_failed(format_args!("manifest: {why}"));
+        }
+        // SAFETY: these are the stacks of the image, which this core marked.
+        if !unsafe { stacks.is_marked() } {
+            boot_failed(format_args!("too small a stack: raise MORTISE_STACK_SIZE"));
+        }
+    }
+    for checker in registry::exit_checkers() {
+        if let Err(why) = checker.init(machine) {
+            boot_failed(format_args!("{why}"));
+        }
     }
 }
 
@@ -176,19 +186,13 @@ fn assign_core(core: &'static Core) -> Result<(), &'static str> {
 
 /// Checks what depends on the image: its cores, and its location.
 fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> {
-    if vm
-        .cpus
-        .iter()
-        .any(|&cpu| usize::from(cpu) >= machine.cores.len())
-    {
+    let mut cpus = vm.cpus.iter();
+    if cpus.any(|&cpu| usize::from(cpu) >= machine.cores.len()) {
         return Err("the image has fewer CPUs than the manifest");
     }
     let whole = |range: &PhysicalRange| range.start().is_multiple_of(CHUNK);
-    let payloads = vm.payloads.iter();
-    if !payloads
-        .into_iter()
-        .all(|payload| whole(&payload.source) && whole(&payload.destination))
-    {
+    let mut payloads = vm.payloads.iter();
+    if !payloads.all(|payload| whole(&payload.source) && whole(&payload.destination)) {
         return Err("a payload is not at a multiple of 64 bytes");
     }
     let own = loaded_end() - layout::image_start();
@@ -201,11 +205,9 @@ fn check(machine: &Machine, vm: &core_manifest::Vm) -> Result<(), &'static str> 
     let board = &machine.board;
     let (frames, size) = board.core_frames();
     // A VM without a console of Mortise may own the UART.
+    let mut interrupts = vm.interrupts.iter();
     let serial = reaches(vm, board.uart_base, board.uart_size)
-        || vm
-            .interrupts
-            .iter()
-            .any(|&own| u32::from(own) == board.uart_irq);
+        || interrupts.any(|&own| u32::from(own) == board.uart_irq);
     if reaches(vm, board.gicd_base, board.gicd_size)
         || reaches(vm, frames, size)
         || (serial && vm.console != Console::None)

@@ -1,6 +1,7 @@
 //! Progress of a restart sequence.
 
 use crate::resumable::Step;
+use core_memory::PhysicalRange;
 use core_sync::TicketLock;
 use mortise_psci::RunEnd;
 
@@ -20,30 +21,39 @@ pub enum Stage {
     },
     /// The virtual devices are reset for another run.
     Reset,
-    /// A range of memory is cleaned from the caches, from this byte.
-    Clean {
-        /// Number of the range.
-        part: usize,
-        /// Bytes that are clean.
-        done: u64,
-    },
-    /// A payload is copied, from this byte.
-    Load {
-        /// Number of the payload.
-        payload: usize,
-        /// Bytes that are copied.
-        done: u64,
-    },
+    /// The next piece of the VM's memory is planned.
+    Plan(Progress),
+    /// A piece of the memory is written or cleaned, from this byte.
+    Write(Progress, Piece, u64),
+}
+
+/// Progress through the memory of a VM, which is written for a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Whether this is the first run, before which all is written. Before another one memory
+    /// outside the payloads keeps its content.
+    pub first: bool,
+    /// Number of the range.
+    pub part: usize,
+    /// Bytes of the range that are planned.
+    pub done: u64,
+}
+
+/// Piece of a range of memory, which is written in one way.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Its addresses in the manifest.
+    pub target: PhysicalRange,
+    /// Physical address from which it is copied; none outside the payloads.
+    pub source: Option<u64>,
 }
 
 impl Stage {
-    /// The first range is cleaned.
-    pub const CLEAN: Self = Self::Clean { part: 0, done: 0 };
-    /// The first payload is copied.
-    pub const LOAD: Self = Self::Load {
-        payload: 0,
-        done: 0,
-    };
+    /// The memory is written from its first byte on.
+    pub const fn write(first: bool) -> Self {
+        let (part, done) = (0, 0);
+        Self::Plan(Progress { first, part, done })
+    }
 
     /// An end that is decided before the next run started: nothing but its record is left.
     pub const fn end_before_start(end: RunEnd) -> Self {

@@ -45,11 +45,8 @@ use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 const COPY_STEP: u64 = 512;
 /// Bytes by which the first step is shorter.
 const FIRST_LESS: u64 = 256;
-/// Bytes scrubbed per step: 5 instructions for 64.
-const ZERO_STEP: u64 = 1024;
-
-/// Bytes cleaned per step: 4 instructions per cache line of 64.
-const CLEAN_STEP: u64 = 1024;
+/// Bytes scrubbed or cleaned per step: 5 and 4 instructions for 64.
+const SWEEP_STEP: u64 = 1024;
 
 /// The windows of one core.
 pub struct Transfer {
@@ -126,22 +123,9 @@ impl Transfer {
     /// To be called on the core of this map. The range is RAM to which no Rust reference exists,
     /// and may be written.
     pub unsafe fn zero(&self, range: PhysicalRange, done: u64) -> u64 {
-        let mut at = done;
-        let mut open = None;
-        while at < range.size() {
-            let to = range.start() + at;
-            let step = ZERO_STEP.min(range.size() - at).min(left_in_block(to));
-            let to = see(&self.target, &mut open, to);
-            // SAFETY: the window maps the block, and a step ends with it; the caller states that it
-            // is RAM without references and may be written.
-            unsafe { cache::zero_to_memory(to, step as usize) };
-            at += step;
-            if is_interrupt_pending() {
-                break;
-            }
-        }
-        self.target.close();
-        at
+        // SAFETY: the caller states that the range is RAM without references and may be written,
+        // and a window maps each step.
+        unsafe { self.sweep(range, done, cache::zero_to_memory) }
     }
 
     /// Cleans and invalidates the caches of `range` from offset `done` on, until all is done or an
@@ -152,14 +136,26 @@ impl Transfer {
     ///
     /// To be called on the core of this map. The range is RAM.
     pub unsafe fn clean(&self, range: PhysicalRange, done: u64) -> u64 {
+        // SAFETY: a window maps each step, and the contents are kept.
+        unsafe { self.sweep(range, done, cache::clean_and_invalidate) }
+    }
+
+    /// Maps `range` step by step from offset `done` on for `each`, which gets the address and the
+    /// length, until an interrupt is pending.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of `each`, for the whole range.
+    #[inline(always)]
+    unsafe fn sweep(&self, range: PhysicalRange, done: u64, each: unsafe fn(usize, usize)) -> u64 {
         let mut at = done;
         let mut open = None;
         while at < range.size() {
-            let from = range.start() + at;
-            let step = CLEAN_STEP.min(range.size() - at).min(left_in_block(from));
-            let from = see(&self.target, &mut open, from);
-            // SAFETY: the window maps the block, and a step ends with it; the contents are kept.
-            unsafe { cache::clean_and_invalidate(from, step as usize) };
+            let place = range.start() + at;
+            let step = SWEEP_STEP.min(range.size() - at).min(left_in_block(place));
+            let place = see(&self.target, &mut open, place);
+            // SAFETY: the window maps the block, and a step ends with it; the caller states the rest.
+            unsafe { each(place, step as usize) };
             at += step;
             if is_interrupt_pending() {
                 break;

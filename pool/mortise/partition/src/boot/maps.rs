@@ -61,13 +61,11 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
         Some((machine.frame_room)()),
         schedulers.map(|schedulers| schedulers.all()),
     ];
-    let mut at = layout::rodata_end();
-    while at < layout::image_end() {
+    let (mut at, image_end) = (layout::rodata_end(), layout::image_end());
+    while at < image_end {
         let behind = apart.iter().flatten().filter(|range| range.start >= at);
         let next = behind.min_by_key(|range| range.start);
-        let (end, then) = next.map_or((layout::image_end(), usize::MAX), |range| {
-            (range.start, range.end)
-        });
+        let (end, then) = next.map_or((image_end, image_end), |range| (range.start, range.end));
         map.map(at, end - at, Use::Data)?;
         at = then;
     }
@@ -78,28 +76,18 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
         map.map(own.start, own.len(), Use::Data)?;
     }
     map.map(common.start, common.len(), Use::Data)?;
-    map.map(
-        layout::image_end(),
-        loaded_end() - layout::image_end(),
-        Use::Constants,
-    )?;
+    map.map(image_end, loaded_end() - image_end, Use::Constants)?;
     map.map(board.gicd_base, board.gicd_size, Use::Device)?;
     if registry::irqchip().is_some() {
         map.map(board.gicc_base, board.gicc_size, Use::Device)?;
     } else {
         for cpu in 0..machine.cores.len() {
-            map.map(
-                board.gicr_base + cpu * board.gicr_stride,
-                2 * GIC_FRAME,
-                Use::Device,
-            )?;
+            let frames = board.gicr_base + cpu * board.gicr_stride;
+            map.map(frames, 2 * GIC_FRAME, Use::Device)?;
         }
     }
-    map.map(
-        board.uart_base,
-        board.uart_size.next_multiple_of(PAGE),
-        Use::Device,
-    )?;
+    let uart_size = board.uart_size.next_multiple_of(PAGE);
+    map.map(board.uart_base, uart_size, Use::Device)?;
 
     let console_core = machine.console_core() == Some(core.cpu);
     for vm in machine.vms() {
@@ -119,17 +107,24 @@ fn core_map(core: &'static Core, common: &Range<usize>) -> Result<KernelMap<El2>
         }
     }
     map_iommu(core, &mut map)?;
+    map_extensions(core, &mut map)?;
+    Ok(map)
+}
+
+/// Maps what the VM extensions need on a core.
+#[inline(always)]
+fn map_extensions(core: &'static Core, map: &mut KernelMap<El2>) -> Result<(), Error> {
     let mut reached = Ok(());
     for extension in registry::vm_extensions() {
         extension.memory_ranges(core, &mut |range| {
-            reached = reached.and_then(|()| map_range(&mut map, range, Use::Data));
+            reached = reached.and_then(|()| map_range(map, range, Use::Data));
         });
         extension.register_pages(core, &mut |page| {
             let (start, size) = (page.start() as usize, page.size() as usize);
             reached = reached.and_then(|()| map.map(start, size, Use::Device));
         });
     }
-    reached.map(|()| map)
+    reached
 }
 
 fn map_range(map: &mut KernelMap<El2>, range: PhysicalRange, purpose: Use) -> Result<(), Error> {
@@ -154,7 +149,7 @@ pub(crate) fn guest_map(
     for mapping in &description.mappings {
         let access = match mapping.kind {
             MappingKind::Ram => Access::Full,
-            MappingKind::Shared { writable: true } => Access::ReadWrite,
+            MappingKind::Shared { writable: true } | MappingKind::Area => Access::ReadWrite,
             MappingKind::Shared { writable: false } => Access::ReadOnly,
             MappingKind::Device => Access::Device,
         };

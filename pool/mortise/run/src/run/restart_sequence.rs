@@ -3,14 +3,15 @@
 //! ```text
 //!        ┌─► off, stopped
 //! end ───┤
-//!        └─► reset ─► clean ─► load ─► the next run
-//!                              ▲
-//!                        first ┘
+//!        └─► reset ─► plan ◄─► write
+//!                      ▲ └─► the next run
+//!                first ┘
 //! ```
 //!
-//! Megabytes are copied when a run starts, and at a restart all memory of the VM is cleaned from the
-//! caches: the guest starts with its MMU off and bypasses them, and a dirty line of its last run would
-//! later overwrite what it writes (Arm ARM, D7.5). The guests that share the core must not be delayed
+//! Megabytes are written when a run starts. Before the first run the memory outside the payloads is
+//! filled with zeros: it may hold what was there before the machine was reset. Before another run it
+//! is cleaned from the caches: the guest starts with its MMU off and bypasses them, and a dirty line
+//! of its last run would later overwrite what it writes (Arm ARM, D7.5). The guests that share the core must not be delayed
 //! by this, and a guest can restart itself at any time. The sequence therefore runs until an interrupt
 //! is pending, and continues when no more urgent vCPU needs the core.
 //!
@@ -30,7 +31,7 @@ use mortise_output::log_drain::flush_log;
 use mortise_psci::RunEnd;
 use mortise_state::{
     log_ring::create_log_ring,
-    restart::{NOTE, Stage},
+    restart::{NOTE, Piece, Progress, Stage},
     resumable::Step,
 };
 use mortise_transfer::Transfer;
@@ -82,55 +83,61 @@ fn conclude_end(machine: &'static Machine, vm: &'static Vm, end: RunEnd) -> Stag
     }
 }
 
-/// Cleans one piece of a VM's memory from the caches.
-fn clean(vm: &Vm, transfer: &Transfer, part: usize, done: u64) -> Stage {
-    let Some(memory) = vm.description().memory().nth(part) else {
-        return Stage::LOAD;
-    };
-    let (place, size) = colouring::piece(memory.physical, done);
-    let piece = PhysicalRange::new(place, size).unwrap_or(memory.physical);
-    // SAFETY: the windows are those of the executing core, and the memory belongs to a VM of which
-    // no vCPU runs.
-    let done = done + unsafe { transfer.clean(piece, 0) };
-    match done < memory.physical.size() {
-        true => Stage::Clean { part, done },
-        false => Stage::Clean {
-            part: part + 1,
-            done: 0,
-        },
-    }
-}
-
-/// Copies one piece of a VM's payloads. After the last one the run starts.
-fn load(vm: &Vm, transfer: &Transfer, payload: usize, done: u64) -> Stage {
+/// Plans the next piece of a VM's memory: a payload, or what lies before the next one. After the
+/// last piece the run starts.
+fn plan(vm: &Vm, mut progress: Progress) -> Stage {
     let description = vm.description();
-    let Some(found) = description.payloads.get(payload) else {
+    let Some(memory) = description.own(progress.first).nth(progress.part) else {
+        create_log(vm);
         let begun = vm.power.lock().begin_prepared(Start {
             entry: description.entry,
             argument: description.argument,
         });
         return begun.map_or_else(Stage::end_before_start, |()| Stage::Idle);
     };
-    let source = round_to_chunks(found.source);
-    let (place, size) = colouring::piece(round_to_chunks(found.destination), done);
-    let piece = PhysicalRange::new(source.start() + done, size).unwrap_or(source);
-    // SAFETY: the windows are those of the executing core; no vCPU of the VM runs; the payload is
-    // in the system image, which is never written; and the parser of the manifest has checked that
-    // the target is in this VM's memory, which ends at a page boundary as the image does.
-    let done = done + unsafe { transfer.copy(piece, place, 0) };
-    match done < source.size() {
-        true => Stage::Load { payload, done },
-        false => Stage::Load {
-            payload: payload + 1,
-            done: 0,
-        },
+    let at = memory.physical.start() + progress.done;
+    let (mut end, mut source) = (memory.physical.end(), None);
+    for payload in &description.payloads {
+        let start = payload.destination.start();
+        let behind = start + payload.source.size().next_multiple_of(CHUNK);
+        if (start..behind).contains(&at) {
+            (end, source) = (behind, Some(payload.source.start() + at - start));
+        } else if start > at {
+            end = end.min(start);
+        }
     }
+    let Some(target) = PhysicalRange::new(at, end - at).filter(|_| end > at) else {
+        (progress.part, progress.done) = (progress.part + 1, 0);
+        return Stage::Plan(progress);
+    };
+    progress.done += target.size();
+    Stage::Write(progress, Piece { target, source }, 0)
 }
 
-/// A range, extended to whole chunks.
-fn round_to_chunks(range: PhysicalRange) -> PhysicalRange {
-    let size = range.size().next_multiple_of(CHUNK);
-    PhysicalRange::new(range.start(), size).unwrap_or(range)
+/// Writes a piece of a VM's memory: copies a payload, and fills the rest with zeros for the first run
+/// or cleans it from the caches for another one.
+fn write(transfer: &Transfer, progress: Progress, piece: Piece, done: u64) -> Stage {
+    let (place, size) = colouring::piece(piece.target, done);
+    let target = PhysicalRange::new(place, size).unwrap_or(piece.target);
+    // SAFETY: the windows are those of the executing core, and the memory belongs to a VM of which
+    // no vCPU runs. A payload is in the system image, which is never written, and the parser of the
+    // manifest has checked that it fits into this memory, which ends at a page boundary as the
+    // image does.
+    let more = unsafe {
+        match (piece.source, progress.first) {
+            (Some(source), _) if source == piece.target.start() => size,
+            (Some(source), _) => {
+                let source = PhysicalRange::new(source + done, size).unwrap_or(target);
+                transfer.copy(source, place, 0)
+            }
+            (None, true) => transfer.zero(target, 0),
+            (None, false) => transfer.clean(target, 0),
+        }
+    };
+    match done + more < piece.target.size() {
+        true => Stage::Write(progress, piece, done + more),
+        false => Stage::Plan(progress),
+    }
 }
 
 /// Continues the sequence until it is complete or an interrupt is pending; returns whether it is
@@ -147,17 +154,16 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
         *stage = match *stage {
             Stage::Idle => return true,
             Stage::First => {
-                create_log(vm);
                 vm.set_state(State::Starting);
-                Stage::LOAD
+                Stage::write(true)
             }
             Stage::End { end, step } => end_step(core, vm, end, step),
             Stage::Reset => {
                 reset_devices(vm);
-                Stage::CLEAN
+                Stage::write(false)
             }
-            Stage::Clean { part, done } => clean(vm, transfer, part, done),
-            Stage::Load { payload, done } => load(vm, transfer, payload, done),
+            Stage::Plan(progress) => plan(vm, progress),
+            Stage::Write(progress, piece, done) => write(transfer, progress, piece, done),
         };
         if is_interrupt_pending() {
             return false;
@@ -172,7 +178,6 @@ pub(crate) fn reset_devices(vm: &Vm) {
     if vm.has_serial() {
         *vm.serial.lock() = Pl011::new();
     }
-    create_log(vm);
 }
 
 /// Creates the log ring, on a core of the VM.
@@ -183,7 +188,8 @@ pub(crate) fn create_log(vm: &Vm) {
 
 /// Whether another run follows an end: the payload must be pristine.
 fn runs_again(vm: &Vm, end: RunEnd) -> bool {
-    end == RunEnd::Restart && !vm.is_slot() && !vm.description().payloads.is_empty()
+    let mut copied = vm.description().payloads.iter();
+    end == RunEnd::Restart && !vm.is_slot() && copied.any(|payload| !payload.is_in_place())
 }
 
 /// Records the VM's state after its run.
