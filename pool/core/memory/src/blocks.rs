@@ -16,20 +16,24 @@ pub struct Blocks {
     block: u64,
     /// The free blocks, one bit each, the lowest block first.
     free: u128,
+    /// The blocks with content of unknown origin, one bit each.
+    unscrubbed: u128,
 }
 
 impl Blocks {
-    /// The memory of `range` in blocks of `block` bytes, all free. None if the range does not
-    /// consist of such blocks, or of more than 128.
+    /// The memory of `range` in blocks of `block` bytes, all free and none scrubbed. None if the
+    /// range does not consist of such blocks, or of more than 128.
     #[must_use]
     pub const fn new(range: PhysicalRange, block: u64) -> Option<Self> {
         if block == 0 || !range.is_aligned(block) || range.size() / block > MOST {
             return None;
         }
+        let all = ones(range.size() / block);
         Some(Self {
             range,
             block,
-            free: ones(range.size() / block),
+            free: all,
+            unscrubbed: all,
         })
     }
 
@@ -85,6 +89,19 @@ impl Blocks {
             self.free |= blocks;
         }
         taken
+    }
+
+    /// Whether all blocks of a run were [scrubbed](Self::note_scrubbed).
+    #[must_use]
+    pub const fn is_scrubbed(&self, run: PhysicalRange) -> bool {
+        matches!(self.blocks(run), Some(blocks) if self.unscrubbed & blocks == 0)
+    }
+
+    /// Notes that a run was filled with zeros.
+    pub const fn note_scrubbed(&mut self, run: PhysicalRange) {
+        if let Some(blocks) = self.blocks(run) {
+            self.unscrubbed &= !blocks;
+        }
     }
 
     /// The blocks of a run, one bit each; none if it does not consist of these blocks.
@@ -176,6 +193,25 @@ mod tests {
         assert!(!stock.give_back(range(START + 4 * BLOCK, 1)), "not its own");
         assert!(!stock.give_back(PhysicalRange::new(START, 0x1000).unwrap()));
         assert!(stock.give_back(run) && !stock.give_back(run), "once");
+    }
+
+    #[test]
+    fn a_run_is_scrubbed_when_all_its_blocks_are() {
+        let mut stock = stock(4);
+        let range = |start, blocks| PhysicalRange::new(start, blocks * BLOCK).unwrap();
+        assert!(
+            !stock.is_scrubbed(range(START, 1)),
+            "what it has at first is unknown"
+        );
+        stock.note_scrubbed(range(START + BLOCK, 2));
+        assert!(stock.is_scrubbed(range(START + BLOCK, 2)));
+        assert!(!stock.is_scrubbed(range(START, 2)));
+        assert!(!stock.is_scrubbed(range(START + 2 * BLOCK, 2)));
+        let run = take(&mut stock, 3 * BLOCK).unwrap();
+        assert!(
+            stock.give_back(run) && !stock.is_scrubbed(run),
+            "only zeros count"
+        );
     }
 
     proptest! {

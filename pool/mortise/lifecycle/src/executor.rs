@@ -49,6 +49,8 @@ pub(crate) struct VmOperation {
     ram: IntermediateRange,
     /// Memory from the reserve: the VM's RAM, followed by its shared areas if it has any.
     memory: PhysicalRange,
+    /// Whether the memory was all zero when it was allocated.
+    scrubbed: bool,
     pub handle: Handle,
 }
 
@@ -58,12 +60,20 @@ impl VmOperation {
         matches!(self.subject, Subject::Template(_))
     }
 
+    /// Whether the memory of a VM that is made needs no scrub.
+    const fn is_ready_to_map(&self) -> bool {
+        self.scrubbed && matches!(self.kind, Operation::Create(_))
+    }
+
     /// The phase after a step.
     const fn after(&self, step: StepResult) -> Phase {
         match step {
             StepResult::Wait | StepResult::Reject => self.phase,
             StepResult::Continue(phase) => phase,
-            StepResult::Complete => self.phase.next(self.kind, self.has_payload()),
+            StepResult::Complete => match self.phase.next(self.kind, self.has_payload()) {
+                Phase::Scrub(_) if self.is_ready_to_map() => Phase::Map(0),
+                phase => phase,
+            },
         }
     }
 }
@@ -100,12 +110,12 @@ impl Executor<'_> {
         Ok(Progress::Again)
     }
 
-    /// Advances the operation on the VM in a slot to a phase, regardless of pending interrupts.
-    /// Returns false if it must wait for another core.
-    pub fn advance_to(&self, slot: usize, phase: Phase) -> Result<bool, Failure> {
+    /// Advances the operation on the VM in a slot until a phase is `reached`, regardless of pending
+    /// interrupts. Returns false if it must wait for another core.
+    pub fn advance_to(&self, slot: usize, reached: fn(Phase) -> bool) -> Result<bool, Failure> {
         let mut operation = self.claim(slot)?;
         let reached = loop {
-            if operation.phase == phase {
+            if reached(operation.phase) {
                 break true;
             }
             let step = self.step(&operation, || false);
@@ -134,6 +144,7 @@ impl Executor<'_> {
             return Err(Failure::Busy);
         };
         let ram = descriptor.memory;
+        let scrubbed = record.scrubbed;
         record.held = true;
         Ok(VmOperation {
             vm,
@@ -142,6 +153,7 @@ impl Executor<'_> {
             subject: record.subject,
             ram,
             memory,
+            scrubbed,
             handle,
         })
     }
@@ -208,7 +220,7 @@ impl Executor<'_> {
             Phase::CheckName(other) => self.check(operation, other, stop),
             Phase::Reject(0) => {
                 let slot = usize::from(operation.handle.slot);
-                self.registry.lock().free_memory(slot);
+                self.registry.lock().free_memory(slot, false);
                 StepResult::Continue(Phase::Reject(1))
             }
             Phase::Reject(_) => StepResult::Reject,
@@ -232,7 +244,7 @@ impl Executor<'_> {
             }
             Phase::Scrub(at) => {
                 // SAFETY: the memory is from the reserve and belongs to this VM, which is vacant:
-                // none of its vCPUs is on a core, and its stage 2 was withdrawn.
+                // none of its vCPUs is on a core, and no stage 2 maps the memory.
                 let done = unsafe { self.transfer.zero(operation.memory, at * GRAIN) };
                 StepResult::until(done >= operation.memory.size(), Phase::Scrub(done / GRAIN))
             }
@@ -265,7 +277,7 @@ impl Executor<'_> {
             },
             Phase::FreeMemory => {
                 let slot = usize::from(operation.handle.slot);
-                self.registry.lock().free_memory(slot);
+                self.registry.lock().free_memory(slot, true);
                 StepResult::Complete
             }
             Phase::AddInterrupts(channel) => {

@@ -277,7 +277,7 @@ impl VmExtension for Lifecycle {
         };
         // Described at once, so that the core on which the VM is created is known.
         if let Ok(slot) = executor.want(template, machine.now()) {
-            let described = executor.advance_to(slot, Phase::Map(0));
+            let described = executor.advance_to(slot, Phase::is_after_description);
             match (described, machine.vm(slot)) {
                 (Ok(true), Some(vm)) => vm.kick_all(machine),
                 _ => {

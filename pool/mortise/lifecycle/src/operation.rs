@@ -1,7 +1,7 @@
 //! Phases of a VM operation.
 //!
 //! ```text
-//! create   check name ► await vCPUs ► clear status ► describe ► map ► add interrupts ► prepare (► copy payload ► announce ► start: template)
+//! create   check name ► await vCPUs ► clear status ► describe (► scrub: first use) ► map ► add interrupts ► prepare (► copy payload ► announce ► start: template)
 //! start                                                                                          start
 //! restart  discard ► await vCPUs ► vacate ► scrub ► scrub log ► prepare (► copy payload ► start: template)
 //! destroy  discard ► await vCPUs ► vacate ► scrub ► scrub log ► unmap ► free
@@ -94,6 +94,12 @@ const FIRST_VACATE: Phase = Phase::Vacate(Step::FIRST);
 const FIRST_PREPARE: Phase = Phase::PrepareDevices(Step::FIRST);
 
 impl Phase {
+    /// Whether a VM that is made is described, and its memory not used yet.
+    #[must_use]
+    pub const fn is_after_description(self) -> bool {
+        matches!(self, Self::Scrub(0) | Self::Map(0))
+    }
+
     /// The phase that follows. `has_payload`: a template provides the VM's payload.
     #[must_use]
     pub const fn next(self, operation: Operation, has_payload: bool) -> Self {
@@ -102,11 +108,12 @@ impl Phase {
             (Self::AwaitVcpus, Operation::Create(_)) => Self::ClearStatus(0),
             (Self::AwaitVcpus, _) => FIRST_VACATE,
             (Self::Vacate(_), _) => Self::Scrub(0),
+            (Self::Scrub(_), Operation::Create(_)) => Self::Map(0),
             (Self::Scrub(_), _) => Self::ScrubLog(0),
             (Self::ScrubLog(_), Operation::Restart) => FIRST_PREPARE,
             (Self::ScrubLog(_), _) => Self::Unmap(0),
             (Self::ClearStatus(_), _) => Self::Describe(0),
-            (Self::Describe(_), _) => Self::Map(0),
+            (Self::Describe(_), _) => Self::Scrub(0),
             (Self::Map(_), _) => Self::AddInterrupts(0),
             (Self::AddInterrupts(_), _) => FIRST_PREPARE,
             (Self::PrepareDevices(_), _) if has_payload => Self::CopyPayload(0, 0),
@@ -149,7 +156,7 @@ mod tests {
     fn every_operation_ends() {
         for operation in ALL {
             for has_payload in [false, true] {
-                assert!(phases(operation, has_payload).len() < 11, "{operation:?}");
+                assert!(phases(operation, has_payload).len() < 12, "{operation:?}");
             }
         }
     }
@@ -167,6 +174,15 @@ mod tests {
             assert!(at(Phase::Scrub(0)) < at(Phase::ScrubLog(0)));
         }
         assert!(phases(Operation::Retire, true).contains(&Phase::Scrub(0)));
+    }
+
+    #[test]
+    fn memory_is_scrubbed_before_it_is_mapped() {
+        let made = phases(Operation::Create(None), true);
+        let at = |wanted| made.iter().position(|phase| *phase == wanted);
+        assert!(at(Phase::Describe(0)) < at(Phase::Scrub(0)) && at(Phase::Describe(0)).is_some());
+        assert!(at(Phase::Scrub(0)) < at(Phase::Map(0)));
+        assert!(at(Phase::Map(0)) < at(Phase::CopyPayload(0, 0)));
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Record {
     pub memory: Option<PhysicalRange>,
     /// Whether that memory was returned to the reserve.
     memory_freed: bool,
+    /// Whether that memory was all zero when it was allocated.
+    pub scrubbed: bool,
     /// The manager, for its share of the reserve; none for VMs made by a rule of the
     /// system.
     pub creator: Option<usize>,
@@ -52,6 +54,7 @@ impl Record {
         descriptor: None,
         memory: None,
         memory_freed: false,
+        scrubbed: false,
         creator: None,
         operation: None,
         held: false,
@@ -258,6 +261,7 @@ impl Registry {
         check_pending()?;
         let memory = memory.filter(|memory| reserve.take(*memory));
         let memory = memory.ok_or(Failure::NoMemory)?;
+        let scrubbed = reserve.is_scrubbed(memory);
         if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator.vm)) {
             *used += memory.size();
         }
@@ -269,6 +273,7 @@ impl Registry {
         record.descriptor = Some(*descriptor);
         record.memory = Some(memory);
         record.memory_freed = false;
+        record.scrubbed = scrubbed;
         record.creator = creator.map(|creator| creator.vm);
         record.operation = Some((
             Operation::Create(creator),
@@ -303,7 +308,7 @@ impl Registry {
             return Err(Failure::Busy);
         }
         record.apply(event)?;
-        self.free_memory(slot);
+        self.free_memory(slot, false);
         let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
         record.memory = None;
         record.descriptor = None;
@@ -314,26 +319,29 @@ impl Registry {
     }
 
     /// Returns a slot's memory to the reserve, once. Separate from [`empty`](Self::empty), so that
-    /// pending interrupts can be checked between the two.
-    pub fn free_memory(&mut self, slot: usize) {
+    /// pending interrupts can be checked between the two. After a creation that was not completed
+    /// the memory may not be `scrubbed`.
+    pub fn free_memory(&mut self, slot: usize, scrubbed: bool) {
         let Some(record) = self.record_mut(slot).filter(|record| !record.memory_freed) else {
             return;
         };
         let Some(memory) = record.memory else { return };
         record.memory_freed = true;
         let creator = record.creator;
-        let ours = self
-            .reserve
-            .as_mut()
-            .is_some_and(|reserve| reserve.give_back(memory));
+        let ours = self.reserve.as_mut().is_some_and(|reserve| {
+            if scrubbed {
+                reserve.note_scrubbed(memory);
+            }
+            reserve.give_back(memory)
+        });
         debug_assert!(ours, "what a VM has came from the reserve");
         if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator)) {
             *used = used.saturating_sub(memory.size());
         }
     }
 
-    /// Undoes a creation that is not complete. In the phases in which nothing is mapped and no memory
-    /// was written, the slot is emptied at once; in others the VM is to be destroyed. Returns whether
+    /// Undoes a creation that is not complete. In the phases in which nothing is mapped and nothing but
+    /// zeros was written, the slot is emptied at once; in others the VM is to be destroyed. Returns whether
     /// the slot is empty.
     ///
     /// # Errors
@@ -348,7 +356,8 @@ impl Registry {
                 | Phase::Reject(_)
                 | Phase::AwaitVcpus
                 | Phase::ClearStatus(_)
-                | Phase::Describe(_),
+                | Phase::Describe(_)
+                | Phase::Scrub(_),
             )) => {
                 self.empty(slot, Event::Abandon)?;
                 Ok(true)
