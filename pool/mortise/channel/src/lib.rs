@@ -26,6 +26,8 @@
 //!   it writes the index of a consumer that does not run.
 //! - A start or an end is handled in one step per channel of the system, between which interrupts
 //!   are served.
+//! - Neither end finds what was in the memory before the machine started: the first VM of a channel
+//!   to start, or both together, fill it with zeros before they are entered.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "channels lie at addresses of the manifest")]
@@ -150,7 +152,7 @@ impl VmExtension for Channels {
     }
 
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
-        self.step(machine, part, |mapped, piece| {
+        let more = self.step(machine, part, |mapped, piece| {
             if let Some(end) = mapped.end_for(vm).filter(|_| piece == 0) {
                 let intid = mapped.channel.endpoint(end).intid;
                 let sgi = vm.direct_sgi(machine, intid);
@@ -161,7 +163,9 @@ impl VmExtension for Channels {
                 };
                 mapped.channel.begin(end, vm.index(), reach);
             }
-        })
+        });
+        let mut own = self.iter().filter(|mapped| mapped.end_for(vm).is_some());
+        more || own.any(MappedChannel::scrub)
     }
 
     fn vm_stopped(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {

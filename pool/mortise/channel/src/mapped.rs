@@ -6,12 +6,16 @@ use core_manifest::{self as manifest, Dynamic, Name, Owner};
 use core_memory::{PAGE_SIZE, PhysicalRange};
 use core_ring::Area;
 use core_ring::message::{End, Parts, Shape};
+use hw_arch::cache;
 use mortise_partition::{Core, Vm};
+use mortise_transfer::FirstUse;
 
 /// A channel, its memory, and the owners of its ends.
 pub(crate) struct MappedChannel {
     pub channel: Channel,
     heads: [PhysicalRange; 2],
+    /// The messages, which the producer writes.
+    messages: Option<FirstUse>,
     /// Names of the templates that own ends: those of VMs made at run time.
     templates: [Option<&'static Name>; 2],
 }
@@ -43,12 +47,24 @@ impl MappedChannel {
         let [from, to] =
             ends.map(|endpoint| Endpoint::new(endpoint.owner, endpoint.interrupt.into()));
         let both = described.status.size() + described.consumer.size();
+        let heads = [
+            PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
+            PhysicalRange::new(described.status.start(), both)?,
+        ];
+        for head in &heads {
+            // SAFETY: the early table maps all of RAM, and the manifest's parser has checked that no
+            // other use overlaps the channel.
+            unsafe { cache::zero_to_memory(head.start() as usize, head.size() as usize) };
+        }
+        let start = described.producer.start() + PAGE_SIZE;
+        let messages = described.producer.end().checked_sub(start);
+        let messages = messages.filter(|size| *size > 0);
         Some(Self {
+            messages: messages
+                .and_then(|size| PhysicalRange::new(start, size))
+                .map(FirstUse::new),
             channel: Channel::new(&parts, shape, [from, to], template).ok()?,
-            heads: [
-                PhysicalRange::new(described.producer.start(), PAGE_SIZE)?,
-                PhysicalRange::new(described.status.start(), both)?,
-            ],
+            heads,
             templates: ends
                 .map(|endpoint| template_of(endpoint.owner).map(|template| &template.name)),
         })
@@ -57,6 +73,17 @@ impl MappedChannel {
     /// The areas that Mortise maps: all but the messages.
     pub const fn heads(&self) -> [PhysicalRange; 2] {
         self.heads
+    }
+
+    /// Does a step of the scrub before the first use of the messages; returns whether more follow.
+    /// Called before the VM of an end is entered.
+    pub fn scrub(&self) -> bool {
+        let transfer = Core::current().transfer();
+        let work = self.messages.as_ref().zip(transfer);
+        // SAFETY: the windows are those of this core. The manifest's parser has checked that only
+        // the two ends map the messages, and each is entered after the last step. No core accesses
+        // more than the heads before.
+        work.is_some_and(|(messages, transfer)| unsafe { messages.step(transfer) })
     }
 
     /// The VM made at boot that has this end.

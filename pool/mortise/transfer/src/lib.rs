@@ -33,8 +33,10 @@
     reason = "memory is accessed by physical address, which the caller must own"
 )]
 
+mod first_use;
 mod view;
 
+pub use first_use::FirstUse;
 pub use view::{View, Word};
 
 use core_memory::PhysicalRange;

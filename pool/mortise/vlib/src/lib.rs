@@ -111,7 +111,8 @@ impl VmExtension for Vlibs {
 
     fn vm_starts(&self, machine: &'static Machine, vm: &'static Vm, part: usize) -> bool {
         let Some(vlib) = self.get(part as u64) else {
-            return false;
+            let mut own = self.iter().filter(|vlib| vlib.role(vm.index()).is_some());
+            return own.any(MappedVlib::scrub);
         };
         if vlib.role(vm.index()) == Some(Role::Master) {
             let sgi = vm.direct_sgi(machine, vlib.interrupt());

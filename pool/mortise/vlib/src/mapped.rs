@@ -7,6 +7,7 @@ use core_memory::PhysicalRange;
 use core_ring::Area;
 use core_sync::TicketLock;
 use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm};
+use mortise_transfer::FirstUse;
 
 /// Words of the status page, by offset.
 const STATE: usize = 0x00;
@@ -27,6 +28,7 @@ pub(crate) struct MappedVlib {
     session: TicketLock<Session>,
     status: Area<'static>,
     page: PhysicalRange,
+    memory: FirstUse,
     master: usize,
     server: usize,
     interrupt: u32,
@@ -49,6 +51,7 @@ impl MappedVlib {
             session: TicketLock::new(Session::NEW),
             status,
             page,
+            memory: FirstUse::new(described.memory),
             master: master.into(),
             server: described.server.into(),
             interrupt: described.master.interrupt.into(),
@@ -93,6 +96,15 @@ impl MappedVlib {
     /// The present state.
     pub fn session(&self) -> Session {
         *self.session.lock()
+    }
+
+    /// Does a step of the scrub before the first use of the shared memory; returns whether more
+    /// follow. Called before one of its VMs is entered.
+    pub fn scrub(&self) -> bool {
+        let transfer = Core::current().transfer();
+        // SAFETY: the windows are those of this core. The manifest's parser has checked that only
+        // master and server map the memory, and each is entered after the last step.
+        transfer.is_some_and(|transfer| unsafe { self.memory.step(transfer) })
     }
 
     /// The master's run begins; with an SGI if it has direct interrupts.
