@@ -81,11 +81,17 @@ const fn external_abort(esr: u64, from_el0: bool) -> u64 {
 }
 
 /// Processor state after an exception to EL1 from `state` under its `SCTLR_EL1`: EL1h, all of DAIF
-/// masked, flags kept, and PAN set if `SCTLR_EL1.SPAN` = 0 (Arm ARM, D1.3.1).
+/// masked, flags and DIT kept, SSBS from `SCTLR_EL1.DSSBS`, and PAN set if `SCTLR_EL1.SPAN` = 0 (Arm
+/// ARM, D1.3.1, AArch64.TakeException). BTYPE, IL, SS and UAO are zero;
+/// so is TCO, which has no effect, as no guest has memory tags.
 const fn state_on_entry(state: u64, control: u64, has_pan: bool) -> u64 {
     const FLAGS: u64 = 0xf << 28;
     const PAN: u64 = 1 << 22;
     const SPAN: u64 = 1 << 23;
+    const AARCH32: u64 = 1 << 4;
+    const DIT: u64 = 1 << 24;
+    /// `SCTLR_EL1.DSSBS` is bit 44.
+    const SSBS: u64 = 1 << 12;
     let pan = if has_pan && control & SPAN == 0 {
         PAN
     } else if has_pan {
@@ -93,7 +99,13 @@ const fn state_on_entry(state: u64, control: u64, has_pan: bool) -> u64 {
     } else {
         0
     };
-    0x3c5 | state & FLAGS | pan
+    // PSTATE.DIT is bit 21 of a state of AArch32, bit 24 of AArch64.
+    let dit = if state & AARCH32 != 0 {
+        state << 3
+    } else {
+        state
+    } & DIT;
+    0x3c5 | state & FLAGS | pan | dit | control >> 32 & SSBS
 }
 
 /// Offset of the synchronous vector for an exception taken from `state`.
@@ -125,8 +137,20 @@ mod tests {
         assert_eq!(state_on_entry(user, span, true), 0x3c5 | 6 << 28);
         assert_eq!(state_on_entry(pan | 5, span, true), 0x3c5 | pan);
         assert_eq!(state_on_entry(pan | 5, 0, false), 0x3c5, "no such bit");
-        // Of an AArch32 state only the flags are kept.
-        assert_eq!(state_on_entry(0x0fbf_ffff, span, false), 0x3c5);
+        // Of an AArch32 state only the flags and DIT are kept.
+        let dit = 1 << 24;
+        assert_eq!(state_on_entry(0x0f9f_ffff, span, false), 0x3c5);
+        assert_eq!(state_on_entry(0x0fbf_ffff, span, false), 0x3c5 | dit);
+    }
+
+    #[test]
+    fn speculation_follows_dssbs_and_timing_is_kept() {
+        let (dit, ssbs, dssbs, step, uao, btype) =
+            (1 << 24, 1 << 12, 1 << 44, 1 << 21, 1 << 23, 3 << 10);
+        assert_eq!(state_on_entry(dit, 0, false), 0x3c5 | dit);
+        assert_eq!(state_on_entry(dit | ssbs, 0, false), 0x3c5 | dit);
+        assert_eq!(state_on_entry(0, dssbs, false), 0x3c5 | ssbs);
+        assert_eq!(state_on_entry(step | uao | btype, 0, false), 0x3c5);
     }
 
     #[test]
