@@ -23,9 +23,7 @@ pub(crate) use hw_arch::cpu::{
 use mortise_partition::{
     Core, Dispatch, Dispatcher, HandleExit, PerCore, PriorityMask, VirtualInterface, Vm, WakeReason,
 };
-use mortise_vcpu::{
-    Cause, FrameCell, OptionalRegisters, is_wait, skip_instruction, timer_deadline,
-};
+use mortise_vcpu::{Cause, FrameCell, OptionalRegisters, is_wait, skip_word, timer_deadline};
 
 /// Maximum number of shared cores.
 const CORES: usize = 4;
@@ -114,7 +112,7 @@ impl Dispatcher for CoreScheduler {
         core.check_exit(cause);
         let chosen = if cause == Cause::Synchronous && is_wait() {
             self.count(ExitKind::Wait);
-            skip_instruction();
+            skip_word();
             match core.has_pending_list_register() {
                 true => self.selected.get(),
                 false => self.block_and_decide(core),

@@ -19,10 +19,11 @@ pub enum ExitClass {
     },
 }
 
-/// EC; ISV, SAS, SSE, S1PTW and the fault status without its level (Arm ARM, D19.2.37, data abort).
-const WORD_MASK: u64 = 0x3f << 26 | 1 << 24 | 3 << 22 | 1 << 21 | 1 << 7 | 0x3c;
-/// A data abort from a lower EL, a word without sign extension, a translation fault.
-const WORD: u64 = 0x24 << 26 | 1 << 24 | 2 << 22 | 1 << 2;
+/// EC, IL; ISV, SAS, SSE, S1PTW and the fault status without its level (Arm ARM, D19.2.37, data abort).
+const WORD_MASK: u64 = 0x3f << 26 | 1 << 25 | 1 << 24 | 3 << 22 | 1 << 21 | 1 << 7 | 0x3c;
+/// A data abort from a lower EL by an instruction of 32 bits, a word without sign extension, a
+/// translation fault.
+const WORD: u64 = 0x24 << 26 | 1 << 25 | 1 << 24 | 2 << 22 | 1 << 2;
 
 /// All fields except IL and Rt (trapped MSR or MRS).
 const SGI_MASK: u64 = 0xffff_ffff & !(1 << 25) & !(31 << 5);
@@ -74,7 +75,7 @@ mod tests {
             Exit::DataAbort {
                 ipa: Some(_),
                 access: Some(access),
-            } if esr >> 2 & 0xf == 1 && esr >> 7 & 1 == 0 => {
+            } if esr >> 2 & 0xf == 1 && esr >> 7 & 1 == 0 && esr >> 25 & 1 == 1 => {
                 let Access {
                     width: 4,
                     register,

@@ -54,5 +54,5 @@ pub use syndrome::{Access, Exit, SystemRegister, TrapResponse, is_wait};
 pub use traps::{InterruptMode, Traps, vmpidr};
 pub use world_switch::{
     Cause, FRAME_SIZE, Frame, FrameCell, enter, install_shared_vectors, repeat_instruction,
-    skip_instruction,
+    skip_instruction, skip_word,
 };

@@ -100,11 +100,12 @@ pub enum Exit {
     Other(u8),
 }
 
-/// Whether the last synchronous exit was a WFI or WFE.
+/// Whether the last synchronous exit was a WFI or WFE of 32 bits. One of 16 bits, of EL0 in AArch32,
+/// is left to [`Exit::decode`].
 #[inline]
 #[must_use]
 pub fn is_wait() -> bool {
-    El2::read_esr() >> 26 & 0x3f == 0x01
+    El2::read_esr() >> 25 & 0x7f == 0b000_0011
 }
 
 impl Exit {

@@ -337,8 +337,22 @@ pub unsafe fn enter(frame: &'static FrameCell) -> ! {
 /// For a trapped SMC or access. The return address of an HVC is already the next instruction (Arm ARM,
 /// D1.3.2).
 pub fn skip_instruction() {
+    let length = instruction_length(El2::read_esr());
+    // SAFETY: changes the program counter of the guest only.
+    unsafe { El2::write_elr(El2::read_elr().wrapping_add(length)) }
+}
+
+/// The same for an instruction of 32 bits.
+#[inline(always)]
+pub fn skip_word() {
     // SAFETY: changes the program counter of the guest only.
     unsafe { El2::write_elr(El2::read_elr().wrapping_add(4)) }
+}
+
+/// Bytes of the instruction with this syndrome, from `ESR_EL2.IL`: 2 for one of 16 bits, of EL0 in
+/// AArch32 (Arm ARM, D19.2.37).
+const fn instruction_length(esr: u64) -> u64 {
+    2 + (esr >> 24 & 2)
 }
 
 /// Makes the guest repeat its hypercall: the return address of HVC is the next instruction, and a
@@ -350,7 +364,13 @@ pub fn repeat_instruction() {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAME_SIZE, Frame};
+    use super::{FRAME_SIZE, Frame, instruction_length};
+
+    #[test]
+    fn an_instruction_of_16_bits_is_skipped_by_2() {
+        assert_eq!(instruction_length(0x24 << 26 | 1 << 25 | 1 << 24), 4);
+        assert_eq!(instruction_length(0x24 << 26 | 1 << 24), 2);
+    }
 
     #[test]
     fn layout_suits_the_assembly() {

@@ -10,7 +10,7 @@ use core_statistics::ExitKind;
 use hw_arch::mmio::Mmio;
 use mortise_gicd::{EnableRegister, SgiRequest};
 use mortise_machine::{Core, Vm, registry, trace};
-use mortise_vcpu::{ExitClass, Frame, enter, skip_instruction, word_access_ipa};
+use mortise_vcpu::{ExitClass, Frame, enter, skip_word, word_access_ipa};
 
 const HYPERCALL: usize = ExitKind::Hypercall as usize;
 const MMIO: usize = ExitKind::Mmio as usize;
@@ -59,7 +59,7 @@ fn sgi(core: &'static Core, vm: &'static Vm, vcpu: usize, intid: u32) -> bool {
     let sent = send_to_self(core, vm, vcpu, intid);
     if sent {
         core.pinned.count::<SYSTEM_REGISTER>();
-        skip_instruction();
+        skip_word();
     }
     sent
 }
@@ -113,7 +113,7 @@ fn word(core: &'static Core, vm: &'static Vm, frame: &mut Frame, number: u8, wri
 #[inline(always)]
 fn finish(core: &Core) {
     core.pinned.count::<MMIO>();
-    skip_instruction();
+    skip_word();
 }
 
 #[inline(always)]
