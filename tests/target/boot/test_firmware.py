@@ -10,8 +10,6 @@ from descriptions import CONTROL, described, motor, table
 
 from tenonos.setup import debian, initramfs
 
-COVERED = ("pool/mortise/vdev-blk", "pool/mortise/vgic", "orchestrator/tenonos/build")
-
 GRUB = """\
 linux /IMAGE console=ttyAMA0 rdinit=/init
 initrd /INITRD
@@ -77,7 +75,7 @@ def boots(tenon, folder, image, region, script):
     return outcome.said("loader")
 
 
-@pytest.mark.long(60, *COVERED)
+@pytest.mark.long(60, "pool/mortise/vdev-blk", "pool/mortise/vgic", "orchestrator/tenonos/build")
 @pytest.mark.timeout(1200)
 def test_uefi_boots_grub_from_a_disk_and_that_boots_linux(tenon, tmp_path):
     grub = taken("grub-efi-arm64-bin", "./usr/lib/grub/arm64-efi/monolithic/grubaa64.efi")
@@ -90,7 +88,7 @@ def test_uefi_boots_grub_from_a_disk_and_that_boots_linux(tenon, tmp_path):
     assert any(re.search(r"efi: EFI v\d.* by EDK II", line) for line in said)
 
 
-@pytest.mark.long(40, *COVERED)
+@pytest.mark.long(40, "pool/mortise/vdev-blk", "pool/mortise/vgic", "orchestrator/tenonos/build")
 @pytest.mark.timeout(1200)
 def test_uboot_loads_linux_from_a_disk(tenon, tmp_path):
     (tmp_path / "boot.img").write_bytes(disk())

@@ -82,4 +82,4 @@ def test_a_preempt_rt_kernel_measures_itself_beside_a_loop_without_exits(tenon, 
         # The others are stopped with the first one that has all its loops.
         assert int(re.search(r"P:80 I:1000 C: *(\d+) ", thread)[1]) >= 190, thread
     assert outcome.vm("motor")["exits_in_window"] == 0
-    assert outcome.task["missing"] == outcome.task["late"] == 0
+    assert outcome.task["duplicates"] == 0
