@@ -1,6 +1,6 @@
 //! Random numbers by hypercall: the TRNG firmware interface (Arm DEN 0098, 2).
 
-use crate::{ENTROPY, generator::MOST};
+use crate::{generator::MOST, seeder::ENTROPY};
 use mortise_hypercall::{Call, Caller, Group, Outcome, Reply};
 use mortise_partition::Core;
 
