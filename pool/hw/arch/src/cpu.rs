@@ -56,6 +56,16 @@ pub const FIQ: u64 = 1 << 6;
 /// `ISR_EL1.I`: a Group 1 interrupt is pending.
 pub const IRQ: u64 = 1 << 7;
 
+/// `ISR_EL1.A`: an SError is pending.
+const SERROR: u64 = 1 << 8;
+
+/// Whether an SError is pending.
+#[inline]
+#[must_use]
+pub fn is_error_pending() -> bool {
+    crate::registers::isr_el1::read() & SERROR != 0
+}
+
 /// The pending interrupts, masked or not: [`FIQ`] and [`IRQ`], physical ones at EL2.
 #[inline(always)]
 #[must_use]
@@ -82,6 +92,25 @@ pub fn is_interrupt_pending_now() -> bool {
             "mrs x17, isr_el1",
             "cbnz x17, {something}",
             something = label { return is_interrupt_pending() },
+            out("x17") _,
+            options(nostack, preserves_flags)
+        );
+    }
+    false
+}
+
+/// Whether an interrupt or an SError is pending, by as many instructions as
+/// [`is_interrupt_pending_now`].
+#[inline(always)]
+#[must_use]
+pub fn is_exception_pending_now() -> bool {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reading the register changes no state, and the label rejoins the end of the assembly.
+    unsafe {
+        core::arch::asm!(
+            "mrs x17, isr_el1",
+            "cbnz x17, {something}",
+            something = label { return true },
             out("x17") _,
             options(nostack, preserves_flags)
         );
@@ -116,7 +145,6 @@ mod tests {
 
     #[test]
     fn an_error_is_no_interrupt() {
-        const SERROR: u64 = 1 << 8;
         assert_eq!(interrupts_of(SERROR), 0);
         assert_eq!(interrupts_of(SERROR | IRQ), IRQ);
         assert_eq!(interrupts_of(FIQ), FIQ);

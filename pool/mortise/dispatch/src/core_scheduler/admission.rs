@@ -3,7 +3,7 @@
 use crate::{
     bounds::{self, ADMISSION_DELAY},
     core_mode::{self, CoreMode},
-    core_scheduler::{CoreScheduler, is, is_pending},
+    core_scheduler::{CoreScheduler, guest_entry::take_error, is, is_pending},
     vcpu_context::{Phase, VcpuContext},
 };
 use core_sched::Priority;
@@ -226,6 +226,7 @@ impl CoreScheduler {
             }
         } else if self.is_loaded(context) {
             // The registers belong to no vCPU afterwards.
+            take_error(core, context);
             context.save(core);
             self.unload(core);
             return true;

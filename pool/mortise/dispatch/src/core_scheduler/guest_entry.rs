@@ -5,6 +5,10 @@
 //! hypervisor timer; [`CoreScheduler::try_enter`] switches all state there is. Any obstacle is
 //! handled by [`CoreScheduler::handle_pending`], one at a time, after which entry is tried again
 //! from the start.
+//!
+//! An SError of a guest's access may pend after the guest's exit. Before a vCPU is saved, DSB waits for
+//! its accesses; if an SError is pending then, its guest is entered, which takes it before an
+//! instruction (Arm ARM, D1.3.6), so that it is attributed to this vCPU and not to the next one.
 
 use crate::{
     core_scheduler::{
@@ -13,7 +17,7 @@ use crate::{
     vcpu_context::VcpuContext,
 };
 use core_sched::cold_path;
-use hw_arch::cpu;
+use hw_arch::{barrier, cpu};
 use mortise_partition::{ConsoleAccess, Core, CoreInterrupts, Vcpu};
 use mortise_vcpu::{OptionalRegisters, enter};
 
@@ -32,6 +36,14 @@ fn enter_guest_masked(core: &'static Core, context: &'static VcpuContext) -> ! {
     // SAFETY: the vCPU's registers are loaded, its frame was prepared for a first entry or stored
     // by an exit on this core, and nothing on this core's stack is needed after the entry.
     unsafe { enter(&context.frame) }
+}
+
+/// Enters the loaded vCPU's guest if an access of it caused an SError, which it takes at once.
+pub(crate) fn take_error(core: &'static Core, context: &'static VcpuContext) {
+    barrier::dsb_sy();
+    if cpu::is_error_pending() {
+        enter_guest(core, context)
+    }
 }
 
 /// The result of a switch.
@@ -99,7 +111,8 @@ impl CoreScheduler {
             self.switch_slow(core, context)
         };
         other.mask_timer();
-        if is_pending_now() {
+        barrier::dsb_sy();
+        if cpu::is_exception_pending_now() {
             self.switch_aborted(core, other)
         }
         other.save_fast(core, fast);
@@ -125,6 +138,9 @@ impl CoreScheduler {
     #[inline(never)]
     fn switch_aborted(&'static self, core: &'static Core, other: &'static VcpuContext) -> ! {
         other.unmask_timer();
+        if cpu::is_error_pending() {
+            enter_guest(core, other)
+        }
         self.return_slow(core, true)
     }
 
@@ -208,8 +224,12 @@ impl CoreScheduler {
     ) -> SwitchResult {
         if let Some(other) = other {
             other.mask_timer();
-            if is_pending_now() {
+            barrier::dsb_sy();
+            if cpu::is_exception_pending_now() {
                 other.unmask_timer();
+                if cpu::is_error_pending() {
+                    enter_guest(core, other)
+                }
                 return SwitchResult::Aborted;
             }
             other.save_masked(core);
@@ -364,6 +384,7 @@ impl CoreScheduler {
             {
                 // A pending interrupt does not wait for the save.
                 if !is_pending() {
+                    take_error(core, context);
                     context.save(core);
                     self.unload(core);
                 }
