@@ -76,12 +76,13 @@ pub const fn attributes<L: ExceptionLevel>(purpose: Use) -> u64 {
 #[must_use]
 pub const fn control(level: u8, w_xor_x: bool) -> u64 {
     let on = 1 | 1 << 2 | 1 << 3 | 1 << 12 | (w_xor_x as u64) << 19;
-    on | if level == 1 { EL1_RES1 } else { EL2_RES1 }
+    on | if level == 1 { EL1_RES1 } else { EL2_SET }
 }
 
 const EL1_RES1: u64 = 1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 20 | 1 << 11 | 1 << 8 | 1 << 7;
-const EL2_RES1: u64 =
-    1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 18 | 1 << 16 | 1 << 11 | 1 << 5 | 1 << 4;
+/// RES1, and IESB(21): with RAS, errors of a guest's accesses pend as SErrors when it exits. RES0 without.
+const EL2_SET: u64 = 1 << 21
+    | (1 << 29 | 1 << 28 | 1 << 23 | 1 << 22 | 1 << 18 | 1 << 16 | 1 << 11 | 1 << 5 | 1 << 4);
 
 /// `TCR_ELx`: 4 KiB granule, write-back inner-shareable walks, the core's own
 /// physical address size, and no second table at EL1 (EPD1).
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn reserved_bits_are_one() {
         assert_eq!(control(1, false), 0x30d0_0980 | 0x100d);
-        assert_eq!(control(2, false), 0x30c5_0830 | 0x100d);
+        assert_eq!(control(2, false), 0x30e5_0830 | 0x100d);
         assert_eq!(control(2, true) ^ control(2, false), 1 << 19);
     }
 }
