@@ -1,6 +1,7 @@
 """Assurance: what fails the suite, and what its page says of the long run."""
 
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -44,6 +45,23 @@ def test_a_motor_that_noticed_nothing_is_well():
 def test_whatever_it_notices_fails(wrong, complaint):
     with pytest.raises(WorkError, match=complaint):
         judged(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("done", "passages", "ends"),
+    [(50_000, 50, True), (50_000, 49, False), (49_999, 500, False), (50_000, 3, False)],
+)
+def test_a_run_ends_with_both_amounts(done, passages, ends):
+    neighbour = assurance.NEIGHBOURS[0]
+    finished = []
+    fuzzer = SimpleNamespace(totals=(done,), state=SimpleNamespace(ended=False))
+    session = SimpleNamespace(
+        statuses={"fuzzer": fuzzer},
+        passages=SimpleNamespace(counts={(0, 3): Counter({201: passages})}),
+        finish=lambda: finished.append(True),
+    )
+    assurance.Enough(neighbour, neighbour.short, lambda _: None).tick(session)
+    assert bool(finished) == ends
 
 
 def test_the_page_says_what_the_long_run_said():

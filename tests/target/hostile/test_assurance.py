@@ -15,7 +15,7 @@ def of(rows, name):
     return {row.params["irq"]: row for row in rows if row.name == name}
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_a_hundred_thousand_random_exits_leave_the_neighbour_as_it_is(rows):
     exits = of(rows, "random_exits")
     assert sum(row.median for row in exits.values()) >= 100_000
@@ -25,7 +25,7 @@ def test_a_hundred_thousand_random_exits_leave_the_neighbour_as_it_is(rows):
     assert exits["shared"].options["irq"] > 50 and exits["direct"].options["irq"] == 0
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_a_storm_loses_no_interrupt(rows):
     storms = of(rows, "storm_interrupts")
     assert min(row.median for row in storms.values()) >= 30_000
@@ -34,7 +34,7 @@ def test_a_storm_loses_no_interrupt(rows):
     assert all(row.options["restarts"] is None for row in storms.values())
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_a_vm_killed_at_random_moments_begins_anew(rows):
     kills = of(rows, "kills")
     assert kills.keys() == {"shared", "direct"}
@@ -45,7 +45,7 @@ def test_a_vm_killed_at_random_moments_begins_anew(rows):
         assert row.options["hypercall"] > 1_000 and row.options["releases"] > 30
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1800)
 def test_the_path_to_the_task_is_the_same_beside_each_of_them(rows):
     alone, *beside = (row for row in rows if row.name == "interrupt_to_task")
     assert [tuple(row.params.values()) for row in beside] == [
@@ -54,6 +54,4 @@ def test_the_path_to_the_task_is_the_same_beside_each_of_them(rows):
         for irq in ("shared", "direct")
     ]
     assert {(row.min, row.max) for row in beside} == {(alone.min, alone.max)}
-    # The emulator does not interrupt a busy core at once, so several due releases share an
-    # interrupt.
-    assert alone.samples > 400 and min(row.samples for row in beside) >= 3
+    assert alone.samples > 400 and min(row.samples for row in beside) >= 50
