@@ -24,7 +24,19 @@ from tenonos.settings import SETTINGS
 
 COMMANDS = (
     *("demo", "compose", "explain", "new", "build", "run", "config", "graph", "bench", "size"),
-    *("check", "test", "list", "tree", "measure", "explore", "report", "mcp", "doctor", "clean"),
+    *(
+        "check",
+        "test",
+        "list",
+        "tree",
+        "measure",
+        "mutants",
+        "explore",
+        "report",
+        "mcp",
+        "doctor",
+        "clean",
+    ),
 )
 """In the order of the help; a command without a module is not listed."""
 

@@ -1,0 +1,133 @@
+"""Mutation tests of pure crates with cargo-mutants: which changes of code no host test detects.
+
+cargo-mutants is installed below `.tenon/` on first use, in the version stated here. Survivors that
+no test can kill stand in `survivors.toml` with their reasons; any other one fails the command.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tenonos import paths, ui
+from tenonos.errors import InputError, WorkError
+from tenonos.settings import SETTINGS
+from tenonos.setup import rust
+
+VERSION = "27.1.0"
+HOME = paths.CACHE / "cargo-mutants" / VERSION
+OUTPUT = paths.DOT / "mutants"
+FOLDER = Path(__file__).parent
+CONFIG = FOLDER / "mutants.toml"
+EXPLAINED = FOLDER / "survivors.toml"
+TIMEOUT = 60
+"""Seconds of a crate's tests with a mutant: one that hangs counts as detected."""
+
+_PLACE = re.compile(r"^(?P<file>[^:]+):(?:\d+:\d+: )?\s*")
+_QUESTION = "Install cargo-mutants (built from source, some minutes)?"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The mutants of a crate."""
+
+    crate: str
+    detected: int
+    unviable: int
+    """Those that do not compile."""
+    explained: int
+    survivors: tuple[str, ...]
+
+
+def explained(file: Path = EXPLAINED) -> dict[str, dict[str, str]]:
+    """The reasons of survivors, by crate and mutant."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def provide() -> Path:
+    """The program, installed if it is missing."""
+    program = HOME / "bin" / "cargo-mutants"
+    if program.exists():
+        return program
+    if SETTINGS.offline:
+        raise InputError("cargo-mutants is not installed", "--offline", "leave --offline out once")
+    if not ui.confirm(_QUESTION):
+        raise InputError("cargo-mutants is not installed", "./tenon mutants", "say yes")
+    log = paths.ensure(paths.LOG) / "cargo-mutants.log"
+    wanted = ["cargo-mutants", "--version", VERSION, "--root", str(HOME)]
+    # Its own lock file, whatever the user asks for the clone's.
+    wanted += [] if SETTINGS.locked else ["--locked"]
+    command, environment = rust.cargo("install", *wanted)
+    with ui.step("cargo-mutants"):
+        status = call(command, environment, log)
+    if status:
+        raise WorkError("cargo could not install cargo-mutants", paths.shown(log))
+    return program
+
+
+def try_out(program: Path, crate: str) -> Found:
+    """Test all mutants of a crate, one after the other."""
+    output = paths.ensure(OUTPUT / crate)
+    line = [
+        *(str(program), "mutants", "--package", crate, "--config", str(CONFIG)),
+        *("--output", str(output), "--timeout", str(TIMEOUT), "--line-col=false"),
+        *("--colors", "never", "--no-shuffle"),
+    ]
+    _, environment = rust.cargo("mutants")
+    log = output / "log"
+    status = call(line, environment, log)
+    # 0: none survived; 2: some did; 3: tests with some of them hung (cargo-mutants, exit codes).
+    if status not in (0, 2, 3):
+        raise WorkError(f"cargo-mutants ended with status {status}", paths.shown(log))
+    return read(crate, output / "mutants.out", explained().get(crate, {}))
+
+
+def call(line: Sequence[str], environment: dict[str, str], log: Path) -> int:
+    """The status of a program whose output goes to a log."""
+    with log.open("wb") as file:
+        return subprocess.run(
+            line,
+            cwd=paths.ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+
+
+def read(crate: str, folder: Path, reasons: dict[str, str]) -> Found:
+    """The outcome in a folder of cargo-mutants."""
+    listed = {
+        name: (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        for name in ("caught", "timeout", "missed", "unviable")
+    }
+    missed = [_name(line) for line in listed["missed"]]
+    unknown = tuple(name for name in missed if name not in reasons)
+    return Found(
+        crate=crate,
+        detected=len(listed["caught"]) + len(listed["timeout"]),
+        unviable=len(listed["unviable"]),
+        explained=len(missed) - len(unknown),
+        survivors=unknown,
+    )
+
+
+def _name(line: str) -> str:
+    """A mutant without its place in the file."""
+    match = _PLACE.match(line)
+    return line if match is None else f"{match['file']}: {line[match.end() :]}"
+
+
+def known(crates: Sequence[str] | None, listed: Sequence[str]) -> list[str]:
+    """The crates to test: those named, or all on the list."""
+    unknown = [crate for crate in crates or () if not re.fullmatch(r"[a-z][a-z0-9-]*", crate)]
+    if unknown:
+        raise InputError(
+            f"not the name of a crate: {unknown[0]!r}", mend=f"there are {', '.join(listed)}"
+        )
+    return list(crates or listed)
