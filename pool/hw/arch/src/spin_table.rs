@@ -17,7 +17,7 @@ const WORD: usize = size_of::<u64>();
 /// Contexts of the started cores.
 static CONTEXTS: [AtomicUsize; CORES] = [const { AtomicUsize::new(0) }; CORES];
 
-/// Starts the core with this affinity, whose number is its Aff0, at the image's `secondary_start`.
+/// Starts the core with this affinity at the image's `secondary_start`. Its number is its Aff0.
 ///
 /// # Safety
 ///
