@@ -302,6 +302,7 @@ impl CallContext<'_> {
                 Some(_) if operation != Operation::Destroy => return Err(Failure::Busy.into()),
                 _ => record.operation = Some((operation, operation.first())),
             }
+            record.operator = Some(self.caller.vm);
             if operation == Operation::Destroy {
                 record.state = state;
             }

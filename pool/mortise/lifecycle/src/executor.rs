@@ -177,6 +177,7 @@ impl Executor<'_> {
         }
         record.held = false;
         record.operation = None;
+        record.adopted = false;
         match (operation.kind, operation.has_payload()) {
             (Operation::Create(_), false) => record.apply(Event::Made)?,
             (Operation::Create(_), true) => {

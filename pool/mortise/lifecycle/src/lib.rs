@@ -151,15 +151,16 @@ impl Lifecycle {
         }
     }
 
-    /// Ends what calls of a VM began whose run is over: a creation is undone here, in steps; a
-    /// destruction, which may wait for other cores, goes on when the core of its VM is idle. Returns
-    /// whether work is left.
+    /// Ends what calls of a VM began that has ended: a creation is undone here, in steps; a
+    /// destruction, start or restart, which may wait for other cores, goes on when the core of its VM
+    /// is idle. Returns whether work is left.
     fn settle_calls(&self, machine: &'static Machine, manager: usize) -> bool {
         let Some(executor) = self.executor(Core::current()) else {
             return false;
         };
         let mut registry = self.registry.lock();
-        if let Some(slot) = registry.retire_destroyed(manager) {
+        let retired = registry.retire_destroyed(manager);
+        if let Some(slot) = retired.or_else(|| registry.adopt_start(manager)) {
             drop(registry);
             if let Some(vm) = machine.vm(slot) {
                 vm.kick_all(machine);
@@ -262,10 +263,11 @@ impl VmExtension for Lifecycle {
                     record.state = State::Destroying;
                     record.operation = Some((Operation::Retire, Operation::Retire.first()));
                 }
-                matches!(
-                    record.operation,
-                    Some((Operation::Retire | Operation::Create(None), _))
-                )
+                record.adopted
+                    || matches!(
+                        record.operation,
+                        Some((Operation::Retire | Operation::Create(None), _))
+                    )
             })
         };
         own && executor.advance(slot) == Ok(Progress::Again)

@@ -40,6 +40,10 @@ pub struct Record {
     pub creator: Option<usize>,
     /// The operation in progress and its phase.
     pub operation: Option<(Operation, Phase)>,
+    /// The manager that last called for a start, restart or destruction.
+    pub operator: Option<usize>,
+    /// Whether the operation is continued by a rule of the system, as its caller has ended.
+    pub adopted: bool,
     /// Whether a call is executing on the VM.
     pub held: bool,
     /// Time of creation, in nanoseconds of the counter.
@@ -57,6 +61,8 @@ impl Record {
         scrubbed: false,
         creator: None,
         operation: None,
+        operator: None,
+        adopted: false,
         held: false,
         since: 0,
     };
@@ -279,6 +285,8 @@ impl Registry {
             Operation::Create(creator),
             Operation::Create(creator).first(),
         ));
+        record.operator = None;
+        record.adopted = false;
         record.held = false;
         record.since = now;
         Ok(slot)
@@ -370,8 +378,8 @@ impl Registry {
         }
     }
 
-    /// A slot whose creation a vCPU of this VM began, or whose undoing after that. Once the run of the
-    /// VM is over, nothing else continues it: no handle names a VM that is not complete.
+    /// A slot of which a vCPU of this VM began the creation, or its undoing after that. Once the run of
+    /// the VM is over, nothing else continues it: no handle names a VM that is not complete.
     #[must_use]
     pub fn orphan(&self, vm: usize) -> Option<usize> {
         (self.boot..self.slots).find(|&slot| {
@@ -386,8 +394,8 @@ impl Registry {
         })
     }
 
-    /// A VM that a manager made and whose destruction is in progress and not executing. It is
-    /// continued by a rule of the system from here on, so that it ends without its manager.
+    /// A VM that a manager made, with a destruction in progress that is not executing. It is continued
+    /// by a rule of the system from here on, so that it ends without its manager.
     pub fn retire_destroyed(&mut self, manager: usize) -> Option<usize> {
         let (slot, record) = (self.records.iter_mut().enumerate()).find(|(_, record)| {
             let destroyed = matches!(record.operation, Some((Operation::Destroy, _)));
@@ -399,6 +407,20 @@ impl Registry {
         if let Some((operation, _)) = &mut record.operation {
             *operation = Operation::Retire;
         }
+        Some(slot)
+    }
+
+    /// A VM with a start or restart in progress that this manager called for and that is not
+    /// executing. It is continued by a rule of the system from here on, on the core of the VM.
+    pub fn adopt_start(&mut self, manager: usize) -> Option<usize> {
+        let (slot, record) = (self.records.iter_mut().enumerate()).find(|(_, record)| {
+            let starts = matches!(
+                record.operation,
+                Some((Operation::Start | Operation::Restart, _))
+            );
+            starts && record.operator == Some(manager) && !record.held && !record.adopted
+        })?;
+        record.adopted = true;
         Some(slot)
     }
 

@@ -298,3 +298,29 @@ fn complete_vms_survive_their_manager_and_half_destroyed_ones_do_not() {
     assert_eq!(record.operation, Some((Operation::Retire, Phase::Scrub(3))));
     assert_eq!(registry.retire_destroyed(CALLER.vm), None, "once");
 }
+
+#[test]
+fn a_restart_outlives_its_caller() {
+    let mut registry = registry(4, 1);
+    let slot = make(&mut registry, 1).unwrap();
+    let record = registry.record_mut(slot).unwrap();
+    record.operation = None;
+    record.apply(Event::Made).unwrap();
+    assert_eq!(
+        registry.adopt_start(CALLER.vm),
+        None,
+        "nothing is in progress"
+    );
+    // Another manager's VM may be restarted too: the caller counts, not the creator.
+    let other = CALLER.vm + 1;
+    let record = registry.record_mut(slot).unwrap();
+    record.operation = Some((Operation::Restart, Phase::Scrub(3)));
+    record.operator = Some(other);
+    record.held = true;
+    assert_eq!(registry.adopt_start(other), None, "a call is executing");
+    registry.record_mut(slot).unwrap().held = false;
+    assert_eq!(registry.adopt_start(CALLER.vm), None);
+    assert_eq!(registry.adopt_start(other), Some(slot));
+    assert!(registry.record(slot).unwrap().adopted);
+    assert_eq!(registry.adopt_start(other), None, "once");
+}
