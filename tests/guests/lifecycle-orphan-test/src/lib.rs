@@ -1,4 +1,4 @@
-//! Test of life-cycle calls whose caller ends before they are complete.
+//! Test of life-cycle calls of which the caller ends before they are complete.
 //!
 //! The *maker* makes a VM in each period of a common clock, from a description and from a template in turn,
 //! and destroys it. The *supervisor*, which has authority over the maker, restarts it again and again, each
