@@ -12,6 +12,7 @@ from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
+    from tenonos.system.board import Board
     from tenonos.system.memory_map import ColouredMemory
     from tenonos.system.model import System
 
@@ -21,6 +22,13 @@ def machine_of(system: System) -> str:
     board = system.board
     owned = [board.devices[name].machine for vm in system.vms for name in vm.devices]
     return ",".join([board.emulator.machine, *(more for more in owned if more is not None)])
+
+
+def cpu_of(board: Board) -> str:
+    """The CPU model, with the board's counter: cores of Armv8.6 count at 1 GHz by themselves."""
+    if SETTINGS.cpu is None:
+        return board.emulator.cpu
+    return f"{SETTINGS.cpu},cntfrq={board.timer.frequency}"
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ class Target:
             )
         machine = Machine(
             machine_of(system),
-            SETTINGS.cpu or board.emulator.cpu,
+            cpu_of(board),
             (*board.emulator.arguments, *device_backends.arguments(system, built.image.parent)),
             board.cpus,
             board.ram.base,

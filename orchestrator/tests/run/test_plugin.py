@@ -9,6 +9,7 @@ from tenonos import system as systems
 from tenonos.errors import InputError, WorkError
 from tenonos.paths import ROOT
 from tenonos.run import plugin, qemu
+from tenonos.run.target import cpu_of
 from tenonos.settings import SETTINGS
 
 
@@ -85,6 +86,15 @@ def test_the_emulators_cpu_is_one_that_this_qemu_has(tmp_path, monkeypatch):
     assert qemu.emulator() == "QEMU 10.0.2, cortex-a55"
     qemu.set_cpu(None)
     assert SETTINGS.cpu is None
+
+
+def test_another_cpu_has_the_counter_of_the_board(monkeypatch):
+    # Those of Armv8.6, max too, count at 1 GHz by themselves: sixteen releases in the time of one.
+    chosen = systems.load(ROOT / "examples/systems/motor-linux")
+    monkeypatch.setattr(SETTINGS, "cpu", None)
+    assert cpu_of(chosen.board) == "cortex-a53"
+    monkeypatch.setattr(SETTINGS, "cpu", "max")
+    assert cpu_of(chosen.board) == "max,cntfrq=62500000"
 
 
 def test_linux_is_refused_where_this_qemu_delivers_no_virtual_interrupts(tmp_path, monkeypatch):
