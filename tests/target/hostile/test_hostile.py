@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT
@@ -149,12 +150,17 @@ def marks(session, known):
             at = data.find(MARK, at + 1)
 
 
-def run(system, deterministic=False):
+def on_cpu(target, cpu):
+    """The target with another CPU of the emulator, or as it is."""
+    return replace(target, machine=replace(target.machine, cpu=cpu)) if cpu else target
+
+
+def run(system, deterministic=False, cpu=None):
     built = build.build(systems.load(system))
     watch = Watch(built)
     route = (interrupt(built, "motor"), address(built, "motor", "motor::step"))
     options = RunOptions(deterministic=deterministic, routes=(route,) if deterministic else ())
-    session = Session(Target.of(built), options, [watch])
+    session = Session(on_cpu(Target.of(built), cpu), options, [watch])
     try:
         return session.run(), watch, session
     except WorkError as error:
@@ -227,6 +233,30 @@ def alone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("motor-alone")
     (folder / "system.toml").write_text(ALONE)
     return measure(folder)
+
+
+LATER = [
+    pytest.param(cpu, marks=pytest.mark.long(60, "pool/mortise/vcpu", "pool/mortise/dispatch"))
+    for cpu in ("cortex-a76", "max")
+]
+"""Cores with RAS, and with all that the emulator has: on both, features are hidden."""
+
+
+@pytest.mark.alone
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("cpu", LATER)
+@pytest.mark.parametrize("name", ["hostile-direct", "hostile-shared", "hostile-one-core"])
+def test_a_core_with_later_features_contains_a_guest_as_well(name, cpu):
+    result, watch, session = run(ROOT / "tests/systems" / name, cpu=cpu)
+    assert result.failure is None
+    assert_all_contained(result, watch, session)
+    assert_nothing_forged(session)
+    assert watch.breaches == []
+    (task,) = result.periodic
+    assert task.released == task.completed > 100
+    assert task.duplicates == 0
+    motor = next(vm for vm in result.vms if vm.name == "motor")
+    assert (motor.state, motor.restarts) == ("running", None)
 
 
 @pytest.mark.alone

@@ -71,6 +71,29 @@ def image(tmp_path_factory):
     return build.build(systems.load(folder))
 
 
+def test_each_save_of_a_vcpu_follows_a_look_for_its_errors(image):
+    # The emulator raises no SError, so that the order of instructions is checked: the accesses of
+    # the VM are waited for, and a pending SError is seen, before its registers are exchanged.
+    listing = subprocess.run(
+        ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image.elves["mortise"]],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    lines = [line.split("\t", 1) for line in listing.split("\n") if "\t" in line]
+    code = [instruction.replace("\t", " ") for _, instruction in lines]
+    saves = [
+        at
+        for at, line in enumerate(code)
+        if re.fullmatch(r"mrs x\d+, elr_el2", line) and "spsr_el2" in code[at + 1]
+    ]
+    saves = [at for at in saves if any("sctlr_el1" in line for line in code[at : at + 5])]
+    assert saves
+    for at in saves:
+        before = "\n".join(code[at - 14 : at])
+        assert re.search(r"^dsb sy\nmrs x\d+, isr_el1$", before, re.MULTILINE), before
+
+
 def run_on(image, cpu):
     """Runs the image on another CPU of the emulator; returns the result and what each VM said."""
     target = Target.of(image)
