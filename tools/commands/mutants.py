@@ -19,7 +19,7 @@ def command(
     from tenonos import ui
     from tools import mutants
 
-    chosen = mutants.known(crates, list(mutants.explained()))
+    chosen = mutants.chosen(crates)
     program = mutants.provide()
     found = []
     for crate in chosen:

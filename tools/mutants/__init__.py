@@ -10,7 +10,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tenonos import paths, ui
@@ -32,6 +32,16 @@ _QUESTION = "Install cargo-mutants (built from source, some minutes)?"
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A crate on the list."""
+
+    users: tuple[str, ...] = ()
+    """Crates whose host tests count too: they use the crate."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why no host test can detect a mutant, by its name."""
+
+
+@dataclass(frozen=True)
 class Found:
     """The mutants of a crate."""
 
@@ -43,9 +53,10 @@ class Found:
     survivors: tuple[str, ...]
 
 
-def explained(file: Path = EXPLAINED) -> dict[str, dict[str, str]]:
-    """The reasons of survivors, by crate and mutant."""
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+def listed(file: Path = EXPLAINED) -> dict[str, Listed]:
+    """The crates on the list, with the reasons of their survivors."""
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {crate: Listed(tuple(table.pop("users", ())), table) for crate, table in tables.items()}
 
 
 def provide() -> Path:
@@ -72,10 +83,12 @@ def provide() -> Path:
 def try_out(program: Path, crate: str) -> Found:
     """Test all mutants of a crate, one after the other."""
     output = paths.ensure(OUTPUT / crate)
+    entry = listed().get(crate, Listed())
     line = [
         *(str(program), "mutants", "--package", crate, "--config", str(CONFIG)),
         *("--output", str(output), "--timeout", str(TIMEOUT), "--line-col=false"),
         *("--colors", "never", "--no-shuffle"),
+        *("--test-package", ",".join([crate, *entry.users])),
     ]
     _, environment = rust.cargo("mutants")
     log = output / "log"
@@ -83,7 +96,7 @@ def try_out(program: Path, crate: str) -> Found:
     # 0: none survived; 2: some did; 3: tests with some of them hung (cargo-mutants, exit codes).
     if status not in (0, 2, 3):
         raise WorkError(f"cargo-mutants ended with status {status}", paths.shown(log))
-    return read(crate, output / "mutants.out", explained().get(crate, {}))
+    return read(crate, output / "mutants.out", entry.reasons)
 
 
 def call(line: Sequence[str], environment: dict[str, str], log: Path) -> int:
@@ -102,16 +115,16 @@ def call(line: Sequence[str], environment: dict[str, str], log: Path) -> int:
 
 def read(crate: str, folder: Path, reasons: dict[str, str]) -> Found:
     """The outcome in a folder of cargo-mutants."""
-    listed = {
+    outcomes = {
         name: (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
         for name in ("caught", "timeout", "missed", "unviable")
     }
-    missed = [_name(line) for line in listed["missed"]]
+    missed = [_name(line) for line in outcomes["missed"]]
     unknown = tuple(name for name in missed if name not in reasons)
     return Found(
         crate=crate,
-        detected=len(listed["caught"]) + len(listed["timeout"]),
-        unviable=len(listed["unviable"]),
+        detected=len(outcomes["caught"]) + len(outcomes["timeout"]),
+        unviable=len(outcomes["unviable"]),
         explained=len(missed) - len(unknown),
         survivors=unknown,
     )
@@ -123,11 +136,12 @@ def _name(line: str) -> str:
     return line if match is None else f"{match['file']}: {line[match.end() :]}"
 
 
-def known(crates: Sequence[str] | None, listed: Sequence[str]) -> list[str]:
+def chosen(crates: Sequence[str] | None) -> list[str]:
     """The crates to test: those named, or all on the list."""
+    known = list(listed())
     unknown = [crate for crate in crates or () if not re.fullmatch(r"[a-z][a-z0-9-]*", crate)]
     if unknown:
         raise InputError(
-            f"not the name of a crate: {unknown[0]!r}", mend=f"there are {', '.join(listed)}"
+            f"not the name of a crate: {unknown[0]!r}", mend=f"there are {', '.join(known)}"
         )
-    return list(crates or listed)
+    return list(crates or known)

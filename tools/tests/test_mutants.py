@@ -92,11 +92,13 @@ def test_a_failed_installation_names_its_log(monkeypatch, tmp_path):
 
 
 def test_the_list_has_crates_of_the_pool_and_reasons():
-    listed = mutants.explained()
+    listed = mutants.listed()
     names = {file.parent for file in (ROOT / "pool").glob("*/*/Cargo.toml")}
-    assert listed.keys() <= {f"{folder.parent.name}-{folder.name}" for folder in names}
-    for crate, reasons in listed.items():
-        for mutant, reason in reasons.items():
+    crates = {f"{folder.parent.name}-{folder.name}" for folder in names}
+    assert listed and listed.keys() <= crates
+    for crate, entry in listed.items():
+        assert set(entry.users) <= crates
+        for mutant, reason in entry.reasons.items():
             file = mutant.partition(":")[0]
             assert (ROOT / file).is_file() and file.startswith("pool/"), (crate, mutant)
             assert len(reason) > 20, (crate, mutant)
