@@ -84,7 +84,7 @@ def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     assert not {key for key in keys - tables if f"`{key}`" not in text}
     assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(examples) == 9
+    assert len(examples) == 10
     for example in examples:
         spec, lines = schema.parse(example, "docs/system.md")
         assert from_spec(spec, ROOT / "docs" / "system.toml", "docs/system.md", lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.linux import tools
+from tenonos.linux import root_disk, tools
 from tenonos.linux.modules import modules
 from tenonos.linux.overlay import overlay
 from tenonos.linux.userland import programs
@@ -27,6 +27,8 @@ def kernel(system: System, vm: Vm) -> Path:
 
 def initramfs(system: System, vm: Vm) -> bytes:
     """Its initramfs: a given file, or busybox with the archives of the system."""
+    if vm.root == "disk":
+        return root_disk.make(vm.packages, str(vm.kernel)).initramfs.read_bytes()
     if vm.initramfs != INITRAMFS:
         return _file(system, vm, "initramfs", INITRAMFS).read_bytes()
     ours = has_tools(system, vm)

@@ -6,7 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from tenonos import paths
-from tenonos.system.model import Card, Disk, System
+from tenonos.linux import root_disk
+from tenonos.system.model import Card, Disk, RootDisk, System
 
 
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
@@ -24,7 +25,12 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
             behind, bus = "device", f"virtio-mmio-bus.{first + taken[device]}"
         name = f"{table}{index}"
         taken[device] += 1
-        if isinstance(each, Disk):
+        if isinstance(each, RootDisk):
+            model = f"virtio-blk-{behind},drive={name}"
+            disk = root_disk.make(each.vm.packages, str(each.vm.kernel)).disk
+            source = f"file={_escaped(disk)},format=raw,snapshot=on"
+            found += ["-drive", f"{source},if=none,id={name}"]
+        elif isinstance(each, Disk):
             model = f"virtio-blk-{behind},drive={name}"
             # Writes are discarded after the run, so that runs are repeatable, unless they are to
             # persist.

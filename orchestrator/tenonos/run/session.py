@@ -367,7 +367,7 @@ class Session:
         if self.options.gdb is not None:
             return False
         now = time.monotonic()
-        if self._opened is None and now - self.began > self.options.boot_limit:
+        if self._opened is None and now - self.began > self._boot_limit:
             self.problem = self._late()
             return True
         if self._players:
@@ -403,4 +403,8 @@ class Session:
             vm.name for vm in self.target.vms if vm.kind == "linux" and vm.name not in self.ready
         ]
         who = f"{', '.join(waiting)} did not say `tenon-ready`" if waiting else "no VM started"
-        return f"{who} within {self.options.boot_limit:g} s"
+        return f"{who} within {self._boot_limit:g} s"
+
+    @property
+    def _boot_limit(self) -> float:
+        return self.options.boot_limit * self.target.patience

@@ -65,6 +65,10 @@ class WatchedChannel:
     lost: int
 
 
+WHOLE_SYSTEM = 5
+"""How many times as long as an initramfs a Linux with systemd and its units may take to boot."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """The emulated machine: QEMU's options for the board."""
@@ -105,6 +109,9 @@ class Target:
     """Serial ports of VMs besides the console."""
     coloured: ColouredMemory | None = None
     """Coloured memory: addresses of VMs with colours are those of the layout."""
+
+    patience: int = 1
+    """Multiple of the usual time in which each Linux must be ready."""
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -172,6 +179,7 @@ class Target:
             slots=() if layout.reserve is None else layout.reserve.statuses,
             serial_lines=system.serial_lines,
             coloured=layout.coloured,
+            patience=WHOLE_SYSTEM if any(vm.root == "disk" for vm in system.vms) else 1,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)
                 for name, place in layout.channels.items()

@@ -185,6 +185,7 @@ def _vm(
         kernel=(spec.kernel or "debian-cloud") if linux else spec.kernel,
         initramfs=(spec.initramfs or "busybox") if linux else spec.initramfs,
         cmdline=spec.cmdline,
+        root=spec.root,
         share=_share(spec, 32 if tenon else 0, ranks),
         packages=tuple(spec.packages),
         modules=tuple(spec.modules),

@@ -16,6 +16,7 @@ from tenonos.system import (
     native_tasks,
     periods,
     regulation,
+    root,
     shares,
     vlibs,
 )
@@ -113,7 +114,7 @@ def _free(system: System) -> str:
 _KEYS = {
     "tenon": ("app", "config", "task", "image_limit", "ram_limit", "input"),
     "linux": (
-        *("kernel", "initramfs", "cmdline", "packages", "modules", "files", "programs"),
+        *("kernel", "initramfs", "root", "cmdline", "packages", "modules", "files", "programs"),
         "detach",
     ),
     "image": (
@@ -303,6 +304,7 @@ _RULES: tuple[Callable[[System], None], ...] = (
     gicv2.check,
     devices.check,
     disks.check,
+    root.check,
     _in_place,
     _console,
     _memory,

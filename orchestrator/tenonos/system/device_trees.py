@@ -28,6 +28,7 @@ RNG_SEED = 32
 """Bytes of the seed of Linux's random numbers: the 256 bits that it needs."""
 
 CMDLINE = "console=ttyAMA0 rdinit=/init"
+ROOT_CMDLINE = "console=ttyAMA0 root=LABEL=root"
 """Default command line of Linux."""
 
 
@@ -124,7 +125,8 @@ def own(blob: bytes, vm: Vm, place: VmLayout) -> bytes:
 
 def _chosen(node: Node, vm: Vm, place: VmLayout, serial: str) -> None:
     if vm.kind == "linux" or vm.cmdline is not None:
-        node.text("bootargs", CMDLINE if vm.cmdline is None else vm.cmdline)
+        given = ROOT_CMDLINE if vm.root == "disk" else CMDLINE
+        node.text("bootargs", given if vm.cmdline is None else vm.cmdline)
     node.text("stdout-path", serial)
     # Room for what Mortise puts there at each start (`mortise/entropy`).
     node.longs("rng-seed", *[0] * (RNG_SEED // 8))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.system.board import SERIAL, Board
+from tenonos.system.board import PCIE, SERIAL, Board
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
 
@@ -105,6 +105,8 @@ class Vm:
     initramfs: str | None
     cmdline: str | None
     share: Share
+    root: str = "initramfs"
+    """Where its root file system is: `initramfs`, or a `disk` made of Debian's packages."""
     packages: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     files: str | None = None
@@ -135,6 +137,14 @@ class Vm:
     def debian_kernel(self) -> bool:
         """Whether its kernel is named by a package of Debian's."""
         return is_package(self.kernel)
+
+    def root_device(self, board: Board) -> str | None:
+        """The first of its devices behind which a disk can be."""
+        for name in self.devices:
+            device = board.devices.get(name)
+            if device and (device.kind == PCIE or device.transports is not None):
+                return name
+        return None
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -229,6 +239,13 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class RootDisk:
+    """The disk with the root file system of a VM."""
+
+    vm: Vm
+
+
+@dataclass(frozen=True)
 class Network:
     """An isolated network behind a virtio transport."""
 
@@ -268,8 +285,12 @@ class System:
     """Folders of the user's own libraries."""
 
     @property
-    def attached(self) -> Iterator[tuple[str, int, str, Disk | Network | Card]]:
+    def attached(self) -> Iterator[tuple[str, int, str, RootDisk | Disk | Network | Card]]:
         """The emulator's backends of devices: their keys in the file, and the device's name."""
+        for vm in self.vms:
+            device = vm.root_device(self.board) if vm.root == "disk" else None
+            if device is not None:
+                yield vm.table, vm.index, device, RootDisk(vm)
         for disk in self.disks:
             if disk.device is not None:
                 yield "disk", disk.index, disk.device, disk

@@ -114,6 +114,7 @@ class VmSpec(GuestSpec):
     kind: Literal["tenon", "linux", "image"]
     kernel: Filled | None = None
     initramfs: Filled | None = None
+    root: Literal["initramfs", "disk"] = "initramfs"
     cmdline: CommandLine | None = None
     packages: list[Filled] = []
     modules: list[Filled] = []
