@@ -136,7 +136,7 @@ def _setting(built: Built) -> Setting:
 
 
 def _entry(built: Built, guest: str, passage: Passage) -> Row:
-    key = ("boot", "mortise_entry_to_guest")
+    key = ("boot", "mortise_entry_to_guest_zeroed")
     return _setting(built).row(key, {"guest": guest}, [passage.el2], _kinds(passage))
 
 
@@ -145,10 +145,15 @@ def _kinds(passage: Passage) -> Kinds:
 
 
 def _phases(built: Built, guest: str, last: str) -> Iterator[Row]:
-    """The phases of the boot; `last` is the guest's first line."""
-    key = ("boot", "mortise_phase")
+    """The phases of the boot, and all of it but the zeroing of the guest's memory; `last` is the
+    guest's first line."""
+    key, whole, total = ("boot", "mortise_phase"), 0, Kinds()
     for phase, (count, kinds) in phases.of_start(built, last).items():
         yield _setting(built).row(key, {"guest": guest, "phase": phase}, [count], kinds)
+        if phase != phases.ZERO:
+            whole, total = whole + count, total + kinds
+    key = ("boot", "mortise_entry_to_guest")
+    yield _setting(built).row(key, {"guest": guest}, [whole], total)
 
 
 def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]], then: int = END) -> Trace:

@@ -6,9 +6,10 @@ debug information has the calling functions, so Mortise needs no instrumentation
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from tenonos.build import Built
 from tenonos.errors import WorkError
@@ -19,6 +20,9 @@ from tenonos.run.symbols import MORTISE
 from tools.bench.machine import LIMIT, counted, heard
 from tools.bench.row import Kinds
 from tools.bench.steps import Code
+
+ZERO = "zero"
+"""The phase for the zeroing of the guest's memory."""
 
 PHASES = {
     "lines": ("core_log::write", "mortise_machine::topology::Machine::report"),
@@ -38,7 +42,11 @@ PHASES = {
         "mortise_run::gic::reset::reset_interrupts",
         "hw_irqchip_gicv3::redistributor::Redistributor::initialise",
     ),
-    "load": ("mortise_run::run::restart_sequence::load",),
+    ZERO: ("mortise_transfer::Transfer::zero",),
+    "load": (
+        "mortise_run::run::restart_sequence::plan",
+        "mortise_run::run::restart_sequence::write",
+    ),
     "core": ("mortise_partition::boot::enter",),
 }
 """The phases by their functions, of several the outermost: `core` is the remaining work of a core
@@ -66,10 +74,17 @@ def of_start(built: Built, last: str) -> dict[str, tuple[int, Kinds]]:
 
 def split(code: Code, visit: Visit) -> dict[str, tuple[int, Kinds]]:
     """The instructions of each phase of a visit."""
-    steps: Mapping[str, list[int]] = defaultdict(list)
+    phase = cache(_phase)
+    # Zeroing repeats a few instructions millions of times.
+    found: Counter[tuple[str, int]] = Counter()
     for step, functions in zip(visit.steps, code.callers(visit.steps), strict=True):
-        steps[_phase(functions)].append(step)
-    return {name: (len(steps[name]), code.kinds(steps[name])) for name in names()}
+        found[phase(functions), step] += 1
+    counts: Counter[str] = Counter()
+    kinds: dict[str, Kinds] = defaultdict(Kinds)
+    for (name, step), count in found.items():
+        counts[name] += count
+        kinds[name] += code.kinds([step]).times(count)
+    return {name: (counts[name], kinds[name]) for name in names()}
 
 
 def names() -> Iterator[str]:

@@ -19,6 +19,10 @@ class Kinds:
     sysreg_writes: Number = 0
     mmio: Number = 0
 
+    def times(self, count: int) -> Kinds:
+        """Those of this many repetitions."""
+        return Kinds(self.barriers * count, self.sysreg_writes * count, self.mmio * count)
+
     def __add__(self, other: Kinds) -> Kinds:
         return Kinds(
             self.barriers + other.barriers,
