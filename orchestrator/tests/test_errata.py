@@ -4,13 +4,14 @@ import shutil
 import struct
 import subprocess
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 
 from tenonos import system as systems
 from tenonos.analysis import errata as sequences
 from tenonos.analysis.errata import Code
-from tenonos.build import cargo, scan
+from tenonos.build import cargo, scan, size
 from tenonos.build.images import images
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
@@ -314,3 +315,18 @@ def test_support_lists_each_erratum_with_its_means():
     for name in board.names():
         for number, erratum in board.load(name).errata.each.items():
             assert f"| {number} |" in support and erratum.means in support
+
+
+def test_the_sizes_of_a_system_name_its_errata():
+    images = (
+        Linked(board.load("qemu-virt"), "mortise", "mortise"),
+        Linked(board.load("qemu-virt")),
+    )
+    built = SimpleNamespace(
+        system=SimpleNamespace(board=board.load("qemu-virt")),
+        images=images,
+    )
+    rows = {row["erratum"]: row for row in size._errata(built)}
+    assert rows["843419"]["scanned"] == ["mortise", "motor"]
+    assert rows["speculative-at"]["scanned"] == ["mortise"]
+    assert all(row["means"] and row["title"] for row in rows.values())
