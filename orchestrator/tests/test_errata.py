@@ -14,7 +14,9 @@ from tenonos.analysis.errata import Code
 from tenonos.build import cargo, scan, size
 from tenonos.build.images import images
 from tenonos.errors import WorkError
+from tenonos.generate.image import LINKER_SCRIPT
 from tenonos.paths import ROOT
+from tenonos.setup import rust
 from tenonos.system import board, errata
 
 PAGE_END = 0x4008_0FF8
@@ -330,3 +332,39 @@ def test_the_sizes_of_a_system_name_its_errata():
     assert rows["843419"]["scanned"] == ["mortise", "motor"]
     assert rows["speculative-at"]["scanned"] == ["mortise"]
     assert all(row["means"] and row["title"] for row in rows.values())
+
+
+AT_PAGE_END = """
+.section .text.first, "ax"
+.balign 4096
+.space 4088
+.global first
+first:
+    adrp x0, word
+    str x1, [x2]
+    ldr x3, [x0, :lo12:word]
+    ret
+.data
+word: .quad 0
+"""
+
+
+@needs_assembler
+def test_the_linker_s_flag_mends_a_page_address(tmp_path):
+    linker = next(rust.toolchain().sysroot.glob("lib/rustlib/*/bin/rust-lld"), None)
+    if linker is None:
+        pytest.skip("the toolchain has no linker of its own")
+    (tmp_path / "program.s").write_text(AT_PAGE_END)
+    made = tmp_path / "program.o"
+    subprocess.run(["aarch64-linux-gnu-as", tmp_path / "program.s", "-o", made], check=True)
+    defined = ("IMAGE_BASE=0x40080000", "IMAGE_OFFSET=0x80000", "TABLES=0")
+    command = [linker, "-flavor", "gnu", f"-T{LINKER_SCRIPT}", "-zmax-page-size=4096", "-efirst"]
+    command += [f"--defsym={symbol}" for symbol in defined]
+
+    def places(*flags):
+        linked = tmp_path / "program.elf"
+        subprocess.run([*command, *flags, made, "-o", linked], check=True)
+        return sequences.places(linked.read_bytes(), sequences.page_address)
+
+    assert [place.function for place in places()] == ["first"]
+    assert places(*board.load("qemu-virt").errata.linker) == []
