@@ -87,7 +87,8 @@ def try_out(program: Path, crate: str) -> Found:
     line = [
         *(str(program), "mutants", "--package", crate, "--config", str(CONFIG)),
         *("--output", str(output), "--timeout", str(TIMEOUT), "--line-col=false"),
-        *("--colors", "never", "--no-shuffle"),
+        # The copies that it mutates have no `.tenon`, which has gigabytes.
+        *("--colors", "never", "--no-shuffle", "--gitignore=true"),
         *("--test-package", ",".join([crate, *entry.users])),
     ]
     _, environment = rust.cargo("mutants")

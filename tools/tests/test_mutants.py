@@ -56,6 +56,7 @@ def test_a_survivor_fails_the_command(cargo, capsys):
     told = capsys.readouterr().out
     assert "core-ring: a.rs: replace relax with (): no test fails with it" in told
     assert cargo[0][cargo[0].index("--package") + 1] == "core-ring"
+    assert "--gitignore=true" in cargo[0], "what was built is not copied"
 
 
 def test_a_crate_without_survivors_passes(cargo, capsys):
