@@ -22,7 +22,9 @@ def test_linux_boots_without_sve_and_the_loop_has_its_core(tenon, tmp_path, monk
     newer_qemu.put_on_path(monkeypatch)
     (tmp_path / "script").write_text(SCRIPT)
     typed = ("--input", f"linux={tmp_path / 'script'}")
-    outcome = tenon("run", "motor-linux", "--headless", "--deterministic", "--cpu", cpu, *typed)
+    outcome = tenon(
+        "run", "motor-linux", "--headless", "--deterministic", "--cpu", cpu, *typed, limit=550
+    )
     assert_well(outcome)
     (features,) = (line for line in outcome.said("linux") if line.startswith("Features"))
     assert {"fp", "asimd", "atomics"} <= {*features.split()}
