@@ -17,9 +17,6 @@ from tenonos.paths import ROOT
 
 PAGE, RUN = "docs/costs.md", "bench/results/share-full.json"
 
-SEED_STEP = 640
-"""The longest masked section for the seeds and random numbers of a Linux that shares the core."""
-
 
 @dataclass(frozen=True)
 class Costs:
@@ -51,7 +48,7 @@ def shared() -> Costs:
     return Costs(
         wake=max(own.wake, _worst("dispatch_delay")),
         leave=own.leave + _worst("vm_switch"),
-        masked=max(own.masked, _worst("masked_max"), SEED_STEP * 10 // 9),
+        masked=max(own.masked, _worst("masked_max")),
         source=f"{PAGE}, {RUN}",
     )
 

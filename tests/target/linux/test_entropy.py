@@ -8,7 +8,6 @@ from conftest import assert_well, compile_guest
 
 from tenonos import build
 from tenonos import system as systems
-from tenonos.analysis import costs
 from tenonos.run.plugin import Visit
 from tenonos.run.session import RunOptions, Session
 from tenonos.run.target import Target
@@ -126,13 +125,16 @@ interrupts = "shared"
     for name, cpu in (("alone", 1), ("one", 0), ("two", 0))
 )
 
+BOUND = 150
+"""Instructions for which interrupts are masked at most on a shared core."""
+
 VERDICTS = (
     *("version", "features", "no feature", "uuid", "unknown function"),
     *("no bits", "many bits", "huge", "exact bits", "all differ"),
 )
 
 
-def test_a_step_for_a_guest_is_as_short_as_the_analysis_of_tasks_assumes(tmp_path):
+def test_a_step_for_a_guest_is_within_the_bound_of_masked_sections(tmp_path):
     """On the shared core, from the end of Mortise's own start on."""
     (tmp_path / "system.toml").write_text(HOSTILE)
     compile_guest(tmp_path, "random", "-Ttext=0x40080000")
@@ -145,9 +147,9 @@ def test_a_step_for_a_guest_is_as_short_as_the_analysis_of_tasks_assumes(tmp_pat
 
     options = RunOptions(deterministic=True, plan=("visits",), count=count)
     assert Session(Target.of(built), options, []).run().failure is None
-    # Hundreds of calls, each of at least one permutation.
-    assert sum(section > 400 for section in sections) > 300
-    assert max(sections[1:]) <= costs.SEED_STEP
+    # Hundreds of calls, most with a step of the permutation.
+    assert sum(section > 80 for section in sections) > 300
+    assert max(sections[1:]) <= BOUND
 
 
 def test_guests_have_seeds_and_numbers_of_their_own_whatever_they_ask_for(tenon, tmp_path):

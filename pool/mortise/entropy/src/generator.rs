@@ -1,6 +1,9 @@
-//! Random numbers of one core: the output of an Ascon-XOF128 over the seed and the core's number, which
-//! is keyed anew by its own output.
+//! Random numbers of one core: a sponge over the permutation of Ascon, which is keyed anew by its own
+//! output.
+//!
+//! The permutation is done in steps of two rounds, so that interrupts are not masked for long.
 
+use ascon_core::State;
 use ascon_hash::{
     AsconXof128,
     digest::{ExtendableOutput, Update, XofReader},
@@ -26,18 +29,32 @@ const KEY: usize = 2;
 /// Words that calls draw from one key at most, but for those of the last call.
 const LIFETIME: usize = 16;
 
+/// Rounds of the permutation between two outputs (NIST SP 800-232, 3), and of one step.
+const ROUNDS: usize = 12;
+const STEP: usize = 2;
+
+/// Words of the state that are output between two permutations, as in Ascon-PRF.
+const RATE: usize = 2;
+
+/// The constant of the last round, which [`State::permute_1`] adds to the third word.
+const LAST: u64 = 0x4b;
+
+/// First word of a state that is made of a key: no function of Ascon's begins with it.
+const KEYED: u64 = u64::from_be_bytes(*b"mortise1");
+
 /// Generator of one core.
 ///
 /// The permutation of Ascon can be inverted, so that earlier output would follow from a later state.
 /// Therefore the words that were given out are followed by a key, which is all that the next state is
 /// made of ([`refresh`](Self::refresh)): after each start of a VM, and in a call after [`LIFETIME`] words.
 pub struct Generator {
-    reader: <AsconXof128 as ExtendableOutput>::Reader,
-    /// The next state, which absorbs the key.
-    next: AsconXof128,
-    /// Words of the key that it has absorbed, and one that is drawn.
-    absorbed: usize,
-    drawn: Option<u64>,
+    state: State,
+    /// Rounds of the permutation that are left, and words of its output that are left after it.
+    rounds: usize,
+    output: usize,
+    /// The key of the next state, as far as it is drawn.
+    key: [u64; KEY],
+    drawn: usize,
     /// Words drawn from this key that are or will be given out.
     spent: usize,
     /// Words that a call has prepared; those of an unfinished call serve the next one.
@@ -50,39 +67,48 @@ impl Generator {
     pub fn new(seed: &Seed, cpu: usize) -> Self {
         let mut xof = seed.0.clone();
         xof.update(&(cpu as u64).to_le_bytes());
+        let mut reader = xof.finalize_xof();
+        let mut key = [0; KEY];
+        for word in &mut key {
+            let mut bytes = [0; 8];
+            reader.read(&mut bytes);
+            *word = u64::from_le_bytes(bytes);
+        }
         Self {
-            reader: xof.finalize_xof(),
-            next: AsconXof128::default(),
-            absorbed: 0,
-            drawn: None,
+            state: keyed(key),
+            rounds: ROUNDS,
+            output: RATE,
+            key: [0; KEY],
+            drawn: 0,
             spent: 0,
             ready: [0; MOST],
             count: 0,
         }
     }
 
-    /// The next word: one permutation. Once all that are needed are drawn, the generator must be
-    /// [refreshed](Self::refresh).
-    pub fn word(&mut self) -> u64 {
-        self.spent += 1;
-        self.draw()
+    /// A step towards the next word: two rounds, or the word. Once all that are needed are drawn, the
+    /// generator must be [refreshed](Self::refresh).
+    pub fn word(&mut self) -> Option<u64> {
+        let word = self.draw();
+        self.spent += usize::from(word.is_some());
+        word
     }
 
-    /// One step towards a state from which no word that was given out follows: one permutation. Returns
-    /// whether more steps follow.
+    /// One step towards a state from which no word that was given out follows. Returns whether more
+    /// steps follow.
     pub fn refresh(&mut self) -> bool {
         if self.spent == 0 {
             return false;
         }
-        if let Some(word) = self.drawn.take() {
-            self.next.update(&word.to_le_bytes());
-            self.absorbed += 1;
-        } else if self.absorbed < KEY {
-            self.drawn = Some(self.draw());
-        } else {
-            self.reader = core::mem::take(&mut self.next).finalize_xof();
-            self.absorbed = 0;
-            self.spent = 0;
+        if self.drawn == KEY {
+            self.state = keyed(core::mem::take(&mut self.key));
+            (self.rounds, self.output) = (ROUNDS, RATE);
+            (self.drawn, self.spent) = (0, 0);
+        } else if let Some(word) = self.draw() {
+            if let Some(place) = self.key.get_mut(self.drawn) {
+                *place = word;
+            }
+            self.drawn += 1;
         }
         self.spent > 0
     }
@@ -98,14 +124,13 @@ impl Generator {
                 return None;
             }
             first = false;
-            if self.count < count {
-                let word = self.word();
+            if self.count >= count {
+                self.refresh();
+            } else if let Some(word) = self.word() {
                 if let Some(place) = self.ready.get_mut(self.count) {
                     *place = word;
                 }
                 self.count += 1;
-            } else {
-                self.refresh();
             }
         }
         let mut taken = [0; MOST];
@@ -118,11 +143,30 @@ impl Generator {
         Some(taken)
     }
 
-    fn draw(&mut self) -> u64 {
-        let mut bytes = [0; 8];
-        self.reader.read(&mut bytes);
-        u64::from_le_bytes(bytes)
+    /// A step towards the next word, which is taken out of the state.
+    fn draw(&mut self) -> Option<u64> {
+        if self.rounds > 0 {
+            for round in ROUNDS - self.rounds..ROUNDS - self.rounds + STEP {
+                let constant = (0xf - round as u64) << 4 | round as u64;
+                self.state[2] ^= constant ^ LAST;
+                self.state.permute_1();
+            }
+            self.rounds -= STEP;
+            return None;
+        }
+        self.output -= 1;
+        let word = self.state[self.output];
+        if self.output == 0 {
+            (self.rounds, self.output) = (ROUNDS, RATE);
+        }
+        Some(word)
     }
+}
+
+/// The state that is made of a key, before its permutation.
+fn keyed(key: [u64; KEY]) -> State {
+    let [first, second] = key;
+    State::new(KEYED, first, second, 0, 0)
 }
 
 #[cfg(test)]
@@ -135,6 +179,26 @@ mod tests {
         let mut seed = Seed::default();
         seed.add(&[byte; 64]);
         Generator::new(&seed, cpu)
+    }
+
+    /// The next word, after all its steps.
+    fn next(generator: &mut Generator) -> u64 {
+        loop {
+            if let Some(word) = generator.word() {
+                return word;
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_the_permutation() {
+        let mut ours = generator(3, 0);
+        let mut whole = ours.state.clone();
+        for _ in 0..10 {
+            whole.permute_12();
+            assert_eq!(next(&mut ours), whole[1]);
+            assert_eq!(next(&mut ours), whole[0]);
+        }
     }
 
     #[test]
@@ -159,7 +223,7 @@ mod tests {
         let word = |bytes: &[u8; 64]| {
             let mut seed = Seed::default();
             seed.add(bytes);
-            Generator::new(&seed, 1).word()
+            next(&mut Generator::new(&seed, 1))
         };
         assert_eq!(word(&[3; 64]), word(&[3; 64]));
         for bit in 0..512 {
@@ -173,17 +237,15 @@ mod tests {
     fn an_interrupted_call_goes_on_with_what_is_ready() {
         let (mut ours, mut same) = (generator(1, 0), generator(1, 0));
         let looks = Cell::new(0);
-        let stop = || looks.replace(looks.get() + 1) == 0;
-        assert_eq!(ours.take(3, stop), None, "at the first look");
+        let stop = || looks.replace(looks.get() + 1) == 7;
+        assert_eq!(ours.take(3, stop), None, "after the first word");
         let words = ours.take(3, || false).unwrap();
-        assert_eq!(words, [same.word(), same.word(), same.word()]);
+        assert_eq!(words, [0; 3].map(|_| next(&mut same)));
         assert_eq!(ours.ready, [0; MOST], "nothing is kept");
-        // With an interrupt at each look, each call still makes progress: a word or a step.
+        // With an interrupt at each look, each call still makes progress.
         ours.spent = LIFETIME - 1;
-        for _ in 1..MOST + 2 * KEY + 1 {
-            assert_eq!(ours.take(3, || true), None);
-        }
-        assert!(ours.take(3, || true).is_some());
+        let calls = (1..).find(|_| ours.take(3, || true).is_some());
+        assert!(calls.is_some_and(|calls| calls < 50), "{calls:?}");
         assert_eq!(ours.spent, 0);
     }
 
@@ -192,36 +254,28 @@ mod tests {
     fn the_state_after_a_refresh_is_that_of_the_key() {
         let (mut ours, mut same) = (generator(1, 0), generator(1, 0));
         for _ in 0..5 {
-            assert_eq!(ours.word(), same.word());
+            assert_eq!(next(&mut ours), next(&mut same));
         }
         while ours.refresh() {}
-        let mut keyed = AsconXof128::default();
-        for _ in 0..KEY {
-            keyed.update(&same.word().to_le_bytes());
-        }
-        let mut expected = [0; 8];
-        keyed.finalize_xof().read(&mut expected);
-        assert!(ours.spent == 0 && ours.absorbed == 0 && ours.drawn.is_none());
-        assert_eq!(ours.word(), u64::from_le_bytes(expected));
+        let mut expected = keyed([next(&mut same), next(&mut same)]);
+        assert!(ours.spent == 0 && ours.drawn == 0 && ours.key == [0; KEY]);
+        expected.permute_12();
+        assert_eq!(next(&mut ours), expected[1]);
     }
 
     /// Another VM of the core draws in the midst of a refresh: its words are gone with the same state.
     #[test]
     fn a_refresh_covers_all_words_that_were_drawn_before_its_end() {
-        for between in 0..=2 * KEY {
+        for between in 0..=2 + ROUNDS / STEP {
             let mut ours = generator(1, 0);
-            ours.word();
+            next(&mut ours);
             for _ in 0..between {
                 assert!(ours.refresh());
             }
-            let word = ours.word();
-            let mut steps = 0;
-            while ours.refresh() {
-                steps += 1;
-            }
-            assert_eq!(steps, 2 * KEY - between);
+            let word = next(&mut ours);
+            while ours.refresh() {}
             assert!(!ours.refresh(), "there is nothing to do");
-            assert_ne!(ours.word(), word);
+            assert_ne!(next(&mut ours), word);
         }
     }
 }

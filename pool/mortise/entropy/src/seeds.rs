@@ -4,7 +4,10 @@ use crate::{
     generator::Generator,
     tree::{self, Property},
 };
-use core::ops::Range;
+use core::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 use core_manifest::Vm;
 use core_memory::{IntermediateRange, PhysicalRange};
 use mortise_machine::colouring;
@@ -21,6 +24,8 @@ pub struct Seeds {
     /// Its device tree, in the addresses of the manifest.
     tree: PhysicalRange,
     properties: [Option<Property>; NAMES.len()],
+    /// Pairs of cells that are written in this start.
+    written: AtomicUsize,
 }
 
 impl Seeds {
@@ -48,23 +53,35 @@ impl Seeds {
         let found = unsafe { bytes(source, size) };
         let properties = NAMES.map(|name| tree::chosen(found, name));
         let any = properties.iter().any(Option::is_some);
-        any.then_some(Self { tree, properties })
+        any.then_some(Self {
+            tree,
+            properties,
+            written: AtomicUsize::new(0),
+        })
     }
 
-    /// Writes part `part`: two cells of a value or, without a generator, of a property that is removed;
-    /// the last parts refresh the generator. Returns whether more parts follow. The VM does not run.
+    /// Does step `part`, from 0 on: towards two cells of a value or, without a generator, of a property
+    /// that is removed; the last steps refresh the generator. Returns whether more follow. The VM does
+    /// not run.
     pub fn write(
         &self,
         part: usize,
         generator: Option<&mut Generator>,
         transfer: &Transfer,
     ) -> bool {
-        let Some((cells, more)) = self.pair(part, generator.is_some()) else {
+        if part == 0 {
+            self.written.store(0, Ordering::Relaxed);
+        }
+        let pair = self.written.load(Ordering::Relaxed);
+        let Some((cells, more)) = self.pair(pair, generator.is_some()) else {
             return generator.is_some_and(Generator::refresh);
         };
         let more = more || generator.is_some();
         let nops = u64::from_le_bytes([0, 0, 0, tree::NOP as u8, 0, 0, 0, tree::NOP as u8]);
-        let mut value = generator.map_or(nops, Generator::word);
+        let Some(mut value) = generator.map_or(Some(nops), Generator::word) else {
+            return true;
+        };
+        self.written.store(pair + 1, Ordering::Relaxed);
         for at in cells.step_by(CELL) {
             self.store(at, value as u32, transfer);
             value >>= 32;
@@ -72,9 +89,9 @@ impl Seeds {
         more
     }
 
-    /// The cells of a part, and whether more follow.
-    fn pair(&self, part: usize, seeded: bool) -> Option<(Range<usize>, bool)> {
-        let mut left = part;
+    /// The cells of a pair, and whether more follow.
+    fn pair(&self, pair: usize, seeded: bool) -> Option<(Range<usize>, bool)> {
+        let mut left = pair;
         let mut ranges = self
             .properties
             .iter()
@@ -130,7 +147,11 @@ mod tests {
 
     fn seeds(properties: [Option<Property>; 2]) -> Seeds {
         let tree = PhysicalRange::new(0x4000_0000, 0x1000).unwrap();
-        Seeds { tree, properties }
+        Seeds {
+            tree,
+            properties,
+            written: AtomicUsize::new(0),
+        }
     }
 
     fn all(seeds: &Seeds, seeded: bool) -> Vec<Range<usize>> {

@@ -103,7 +103,8 @@ pub fn check(is: &Control, of: &Expected) -> Result<(), Violation> {
         | when(of.shared, IMO)
         | when(of.trap_wait || of.core_shared, TWI);
     let rules = [
-        ("HCR_EL2", is.hcr, 0, hcr),
+        // A guest alone on a core that has nothing to hide reads the core's identification.
+        ("HCR_EL2", is.hcr, when(!of.core_shared, TID3), hcr),
         ("VTTBR_EL2", is.vttbr, 0, of.vttbr),
         ("VTCR_EL2", is.vtcr, PS, VTCR),
         ("CPTR_EL2", is.cptr, when(of.core_shared, TFP), CPTR),

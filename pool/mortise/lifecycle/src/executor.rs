@@ -49,8 +49,6 @@ pub(crate) struct VmOperation {
     ram: IntermediateRange,
     /// Memory from the reserve: the VM's RAM, followed by its shared areas if it has any.
     memory: PhysicalRange,
-    /// Whether the memory was all zero when it was allocated.
-    scrubbed: bool,
     pub handle: Handle,
 }
 
@@ -60,20 +58,12 @@ impl VmOperation {
         matches!(self.subject, Subject::Template(_))
     }
 
-    /// Whether the memory of a VM that is made needs no scrub.
-    const fn is_ready_to_map(&self) -> bool {
-        self.scrubbed && matches!(self.kind, Operation::Create(_))
-    }
-
     /// The phase after a step.
     const fn after(&self, step: StepResult) -> Phase {
         match step {
             StepResult::Wait | StepResult::Reject => self.phase,
             StepResult::Continue(phase) => phase,
-            StepResult::Complete => match self.phase.next(self.kind, self.has_payload()) {
-                Phase::Scrub(_) if self.is_ready_to_map() => Phase::Map(0),
-                phase => phase,
-            },
+            StepResult::Complete => self.phase.next(self.kind, self.has_payload()),
         }
     }
 }
@@ -85,14 +75,17 @@ impl Executor<'_> {
             return Ok(Progress::Again);
         }
         let mut operation = self.claim(slot)?;
+        let mut pending = is_interrupt_pending();
         let progress = loop {
-            if is_interrupt_pending() {
+            if pending {
                 break Progress::Again;
             }
             if operation.phase == Phase::Complete {
                 break Progress::Done;
             }
             let step = self.step(&operation, is_interrupt_pending);
+            // What follows is part of the next masked section.
+            pending = is_interrupt_pending();
             operation.phase = operation.after(step);
             match step {
                 StepResult::Wait => break Progress::Again,
@@ -144,7 +137,6 @@ impl Executor<'_> {
             return Err(Failure::Busy);
         };
         let ram = descriptor.memory;
-        let scrubbed = record.scrubbed;
         record.held = true;
         Ok(VmOperation {
             vm,
@@ -153,7 +145,6 @@ impl Executor<'_> {
             subject: record.subject,
             ram,
             memory,
-            scrubbed,
             handle,
         })
     }
@@ -210,9 +201,10 @@ impl Executor<'_> {
             // A long step gets a masked section of its own.
             Phase::Vacate(_)
             | Phase::Scrub(_)
+            | Phase::ScrubLog(_)
             | Phase::ClearStatus(_)
             | Phase::PrepareDevices(_)
-            | Phase::FreeMemory
+            | Phase::FreeMemory(_)
             | Phase::Reject(_)
                 if stop() =>
             {
@@ -221,7 +213,7 @@ impl Executor<'_> {
             Phase::CheckName(other) => self.check(operation, other, stop),
             Phase::Reject(0) => {
                 let slot = usize::from(operation.handle.slot);
-                self.registry.lock().free_memory(slot, false);
+                self.registry.lock().free_memory(slot);
                 StepResult::Continue(Phase::Reject(1))
             }
             Phase::Reject(_) => StepResult::Reject,
@@ -244,6 +236,14 @@ impl Executor<'_> {
                 })
             }
             Phase::Scrub(at) => {
+                if at == 0 && matches!(operation.kind, Operation::Create(_)) {
+                    if self.registry.lock().is_scrubbed(operation.memory) {
+                        return StepResult::Complete;
+                    }
+                    if stop() {
+                        return StepResult::Continue(operation.phase);
+                    }
+                }
                 // SAFETY: the memory is from the reserve and belongs to this VM, which is vacant:
                 // none of its vCPUs is on a core, and no stage 2 maps the memory.
                 let done = unsafe { self.transfer.zero(operation.memory, at * GRAIN) };
@@ -276,9 +276,13 @@ impl Executor<'_> {
                     StepResult::Continue(Phase::Unmap(block + 1))
                 }
             },
-            Phase::FreeMemory => {
+            Phase::FreeMemory(0) => {
+                self.registry.lock().note_scrubbed(operation.memory);
+                StepResult::Continue(Phase::FreeMemory(1))
+            }
+            Phase::FreeMemory(_) => {
                 let slot = usize::from(operation.handle.slot);
-                self.registry.lock().free_memory(slot, true);
+                self.registry.lock().free_memory(slot);
                 StepResult::Complete
             }
             Phase::AddInterrupts(channel) => {

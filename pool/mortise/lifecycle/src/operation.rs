@@ -68,8 +68,8 @@ pub enum Phase {
     ScrubLog(u64),
     /// Remove its memory from stage 2, block by block.
     Unmap(u64),
-    /// Return its memory to the reserve.
-    FreeMemory,
+    /// Return its memory to the reserve, first as scrubbed.
+    FreeMemory(u8),
     /// Clear its status page.
     ClearStatus(u64),
     /// Write its description to the slot.
@@ -119,10 +119,10 @@ impl Phase {
             (Self::PrepareDevices(_), _) if has_payload => Self::CopyPayload(0, 0),
             (Self::CopyPayload(..), Operation::Create(_)) => Self::Announce,
             (Self::CopyPayload(..) | Self::Announce, _) => Self::Start,
-            (Self::Unmap(_), _) => Self::FreeMemory,
+            (Self::Unmap(_), _) => Self::FreeMemory(0),
             (
                 Self::Reject(_)
-                | Self::FreeMemory
+                | Self::FreeMemory(_)
                 | Self::PrepareDevices(_)
                 | Self::Start
                 | Self::Complete,

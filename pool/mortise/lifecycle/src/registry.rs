@@ -33,8 +33,6 @@ pub struct Record {
     pub memory: Option<PhysicalRange>,
     /// Whether that memory was returned to the reserve.
     memory_freed: bool,
-    /// Whether that memory was all zero when it was allocated.
-    pub scrubbed: bool,
     /// The manager, for its share of the reserve; none for VMs made by a rule of the
     /// system.
     pub creator: Option<usize>,
@@ -58,7 +56,6 @@ impl Record {
         descriptor: None,
         memory: None,
         memory_freed: false,
-        scrubbed: false,
         creator: None,
         operation: None,
         operator: None,
@@ -267,7 +264,6 @@ impl Registry {
         check_pending()?;
         let memory = memory.filter(|memory| reserve.take(*memory));
         let memory = memory.ok_or(Failure::NoMemory)?;
-        let scrubbed = reserve.is_scrubbed(memory);
         if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator.vm)) {
             *used += memory.size();
         }
@@ -279,7 +275,6 @@ impl Registry {
         record.descriptor = Some(*descriptor);
         record.memory = Some(memory);
         record.memory_freed = false;
-        record.scrubbed = scrubbed;
         record.creator = creator.map(|creator| creator.vm);
         record.operation = Some((
             Operation::Create(creator),
@@ -316,7 +311,7 @@ impl Registry {
             return Err(Failure::Busy);
         }
         record.apply(event)?;
-        self.free_memory(slot, false);
+        self.free_memory(slot);
         let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
         record.memory = None;
         record.descriptor = None;
@@ -327,25 +322,35 @@ impl Registry {
     }
 
     /// Returns a slot's memory to the reserve, once. Separate from [`empty`](Self::empty), so that
-    /// pending interrupts can be checked between the two. After a creation that was not completed
-    /// the memory may not be `scrubbed`.
-    pub fn free_memory(&mut self, slot: usize, scrubbed: bool) {
+    /// pending interrupts can be checked between the two.
+    pub fn free_memory(&mut self, slot: usize) {
         let Some(record) = self.record_mut(slot).filter(|record| !record.memory_freed) else {
             return;
         };
         let Some(memory) = record.memory else { return };
         record.memory_freed = true;
         let creator = record.creator;
-        let ours = self.reserve.as_mut().is_some_and(|reserve| {
-            if scrubbed {
-                reserve.note_scrubbed(memory);
-            }
-            reserve.give_back(memory)
-        });
+        let ours = self
+            .reserve
+            .as_mut()
+            .is_some_and(|reserve| reserve.give_back(memory));
         debug_assert!(ours, "what a VM has came from the reserve");
         if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator)) {
             *used = used.saturating_sub(memory.size());
         }
+    }
+
+    /// Notes that memory of the reserve was filled with zeros.
+    pub fn note_scrubbed(&mut self, memory: PhysicalRange) {
+        if let Some(reserve) = &mut self.reserve {
+            reserve.note_scrubbed(memory);
+        }
+    }
+
+    /// Whether memory of the reserve is all zero: nothing was written since it was scrubbed.
+    #[must_use]
+    pub fn is_scrubbed(&self, memory: PhysicalRange) -> bool {
+        (self.reserve.as_ref()).is_some_and(|reserve| reserve.is_scrubbed(memory))
     }
 
     /// Undoes a creation that is not complete. In the phases in which nothing is mapped and nothing but

@@ -45,8 +45,6 @@ use hw_arch::{El2, cache, cpu::is_interrupt_pending};
 
 /// Bytes copied per step: 12 instructions for 64.
 const COPY_STEP: u64 = 512;
-/// Bytes by which the first step is shorter.
-const FIRST_LESS: u64 = 256;
 /// Bytes scrubbed or cleaned per step: 5 and 4 instructions for 64.
 const SWEEP_STEP: u64 = 1024;
 
@@ -92,17 +90,17 @@ impl Transfer {
         let mut open = (None, None);
         while at < source.size() {
             let (from, to) = (source.start() + at, target + at);
-            // The first step also opens the windows.
-            let most = match open {
-                (None, None) => COPY_STEP - FIRST_LESS,
-                _ => COPY_STEP,
-            };
-            let step = most
+            let step = COPY_STEP
                 .min(source.size() - at)
                 .min(left_in_block(from))
                 .min(left_in_block(to));
+            let first = open.0.is_none();
             let from = see(&self.source, &mut open.0, from);
             let to = see(&self.target, &mut open.1, to);
+            // To open both windows is a step of its own.
+            if first && is_interrupt_pending() {
+                break;
+            }
             // SAFETY: the windows map the blocks of both, and a step ends with its block; the
             // caller states that they are RAM without references and that the target may be
             // written.

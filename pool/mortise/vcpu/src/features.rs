@@ -1,6 +1,7 @@
 //! Features of the CPU that a guest sees, and the traps of those that it does not: [`FEATURES`].
 //!
-//! `HCR_EL2.TID3` traps the identification registers on every core. A guest reads the fields of the
+//! `HCR_EL2.TID3` traps the identification registers on every shared core, and where a core has a
+//! feature that is to be hidden. A guest reads the fields of the
 //! table there, each up to the version stated, and zero in all others: a feature that is not in the
 //! table does not exist for it. Trap bits are made from the same rows (Arm ARM, D19.2; fields of
 //! four bits).

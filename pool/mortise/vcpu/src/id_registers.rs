@@ -19,12 +19,30 @@ core::arch::global_asm!(
     ".endr\n.endr\n.previous",
 );
 
+/// `EL1` to `EL3` of `ID_AA64PFR0_EL1`: AArch32 of EL1, and levels that are not a guest's.
+const LEVELS: u64 = 0xfff0;
+
 /// Value of an identification register for the guest of this core.
 #[must_use]
 pub fn id_register(encoding: u16) -> u64 {
     let index = usize::from(encoding & 63);
-    let most = LIMITS[usize::from(traps::traps_pmu_and_debug())][index];
-    #[cfg_attr(not(target_os = "none"), expect(unused_mut, reason = "read on target"))]
+    limited(read(index), index, traps::traps_pmu_and_debug())
+}
+
+/// Whether this core has a feature of AArch64 that a guest alone on it must not see.
+pub(crate) fn hides_features() -> bool {
+    (32..64).any(|index| {
+        let value = read(index) & !if index == 32 { LEVELS } else { 0 };
+        value != 0 && value != limited(value, index, false)
+    })
+}
+
+/// Value of an identification register of this core.
+#[cfg_attr(
+    not(target_os = "none"),
+    expect(unused, reason = "the registers are read on target")
+)]
+fn read(index: usize) -> u64 {
     let mut value = 0;
     #[cfg(target_os = "none")]
     // SAFETY: the index is one of the 64 reads, each of which changes x0 and returns to x30.
@@ -33,9 +51,15 @@ pub fn id_register(encoding: u16) -> u64 {
             "adr x0, mortise_id_registers",
             "add x0, x0, {index}, lsl #3",
             "blr x0",
-            index = in(reg) index, out("x0") value, out("x30") _, options(nomem, nostack)
+            index = in(reg) index & 63, out("x0") value, out("x30") _, options(nomem, nostack)
         );
     }
+    value
+}
+
+/// What a guest reads of a register with this value.
+fn limited(value: u64, index: usize, shared: bool) -> u64 {
+    let most = LIMITS[usize::from(shared)][index];
     limit(value & FIELDS, most & FIELDS) | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
 }
 
@@ -47,8 +71,7 @@ const fn limit(value: u64, most: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIELDS, limit};
-    use crate::features::LIMITS;
+    use super::{limit, limited};
 
     #[test]
     fn each_field_is_limited_by_itself() {
@@ -64,11 +87,7 @@ mod tests {
 
     /// What a guest alone reads of a register, and on a shared core.
     fn seen(crm: usize, op2: usize, value: u64) -> [u64; 2] {
-        [0, 1].map(|shared| {
-            let most: u64 = LIMITS[shared][crm * 8 + op2];
-            limit(value & FIELDS, most & FIELDS)
-                | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
-        })
+        [false, true].map(|shared| limited(value, crm * 8 + op2, shared))
     }
 
     #[test]

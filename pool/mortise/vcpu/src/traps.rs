@@ -8,7 +8,7 @@
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
 //! | physical timer | own; in a system with shared cores, trap | same | `CNTHCTL_EL2.EL1PCEN` |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
-//! | identification of [features](crate::features) | trap | trap | `HCR_EL2.TID3` |
+//! | identification of [features](crate::features) | own; where a feature is hidden, trap | trap | `HCR_EL2.TID3` |
 //! | memory tags, software context numbers, transactions | trap | trap | `HCR_EL2.ATA`, `EnSCXT`, `TME` = 0 |
 //! | self-hosted debug: breakpoints, watchpoints, `MDSCR_EL1` | own | own; on a shared core, trap | `MDCR_EL2.TDA`; `TDE` = 0 |
 //! | OS lock, debug ROM | trap | trap | `MDCR_EL2.TDOSA`, `TDRA` |
@@ -34,7 +34,7 @@
 //! answered. *Virtual*: the register of the virtual CPU interface. Sections: Arm ARM D19.2.48 (HCR_EL2),
 //! D19.3 (MDCR_EL2), D24.10 (timer); IHI 0069, 6.1.
 
-use crate::features::CONTROLS;
+use crate::{features::CONTROLS, id_registers};
 use hw_arch::registers as r;
 
 /// How interrupts reach a VM.
@@ -131,7 +131,9 @@ impl Traps {
             // The tables before `HCR_EL2.VM`: once it is set, the core may walk them speculatively.
             hw_arch::barrier::dsb_ish();
             hw_arch::barrier::isb();
-            r::hcr_el2::write(self.hcr());
+            // Where nothing is to be hidden, a guest reads the core's own identification.
+            let traps = self.trap_pmu_and_debug || id_registers::hides_features();
+            r::hcr_el2::write(self.hcr() & !if traps { 0 } else { hcr::TID3 });
             r::cptr_el2::write(CPTR);
             // HPMN: all event counters belong to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;

@@ -78,6 +78,10 @@ fn each_wrong_bit_of_traps_and_of_the_stage_2_root_is_found() {
             (vmpidr, "VMPIDR_EL2"),
             (cptr, "CPTR_EL2"),
         ] {
+            // Alone on a core, a guest may read the core's identification.
+            if (name, bit) == ("HCR_EL2", 18) {
+                continue;
+            }
             let found = check_control(&wrong, &of).unwrap_err();
             assert!(matches!(found, Violation::Control { register, .. } if register == name));
         }

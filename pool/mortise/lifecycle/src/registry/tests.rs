@@ -65,7 +65,7 @@ fn memory_freed_before_its_slot_is_emptied_is_freed_once() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
     let slots = [1, 2].map(|blocks| make(&mut registry, blocks).unwrap());
-    registry.free_memory(slots[0], true);
+    registry.free_memory(slots[0]);
     let (free, ..) = account(&registry);
     assert_eq!(free, 2 * BLOCK, "of four, two are another one's");
     for slot in slots {
