@@ -15,7 +15,7 @@
 //!
 //! - **No false entropy.** Without a source the calls are not supported, and both properties are removed
 //!   from the tree (`FDT_NOP`), as a guest would credit them.
-//! - **Bounded.** A step is two rounds of the permutation, some 80 instructions, or stores 8 bytes of its
+//! - **Bounded.** A step is a round of the permutation, some 40 instructions, or stores 8 bytes of its
 //!   output. Between steps interrupts are taken. At boot, before any VM runs, nothing is bounded.
 //! - **Separate.** No output is given out twice; from what one VM reads that of another does not follow.
 //! - **Forward secure.** When a VM has its seeds, they do not follow from the state of the generator any

@@ -6,10 +6,11 @@ use crate::{
 };
 use core::{
     ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 use core_manifest::Vm;
 use core_memory::{IntermediateRange, PhysicalRange};
+use hw_arch::cpu::is_interrupt_pending;
 use mortise_machine::colouring;
 use mortise_transfer::Transfer;
 
@@ -18,14 +19,18 @@ const NAMES: [&str; 2] = ["rng-seed", "kaslr-seed"];
 /// Bytes of a cell, and of a cache line, by which memory is cleaned.
 const CELL: usize = 4;
 const LINE: u64 = 64;
+/// Steps for a pair of cells.
+const STEPS: usize = 5;
 
 /// Where the seeds of a VM lie.
 pub struct Seeds {
     /// Its device tree, in the addresses of the manifest.
     tree: PhysicalRange,
     properties: [Option<Property>; NAMES.len()],
-    /// Pairs of cells that are written in this start.
-    written: AtomicUsize,
+    /// Steps done in this start, five for each pair of cells: draw, and for each cell store, clean.
+    done: AtomicUsize,
+    /// The value of the pair.
+    value: AtomicU64,
 }
 
 impl Seeds {
@@ -56,13 +61,14 @@ impl Seeds {
         any.then_some(Self {
             tree,
             properties,
-            written: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            value: AtomicU64::new(0),
         })
     }
 
-    /// Does step `part`, from 0 on: towards two cells of a value or, without a generator, of a property
-    /// that is removed; the last steps refresh the generator. Returns whether more follow. The VM does
-    /// not run.
+    /// Does a step, `part` 0 first: towards two cells of a value or, without a generator, of a property
+    /// that is removed; the last steps refresh the generator. Returns whether more follow. Nothing is
+    /// done while an interrupt is pending. The VM does not run.
     pub fn write(
         &self,
         part: usize,
@@ -70,23 +76,40 @@ impl Seeds {
         transfer: &Transfer,
     ) -> bool {
         if part == 0 {
-            self.written.store(0, Ordering::Relaxed);
+            self.done.store(0, Ordering::Relaxed);
         }
-        let pair = self.written.load(Ordering::Relaxed);
-        let Some((cells, more)) = self.pair(pair, generator.is_some()) else {
+        if is_interrupt_pending() {
+            return true;
+        }
+        let done = self.done.load(Ordering::Relaxed);
+        let Some((cells, more)) = self.pair(done / STEPS, generator.is_some()) else {
             return generator.is_some_and(Generator::refresh);
         };
         let more = more || generator.is_some();
-        let nops = u64::from_le_bytes([0, 0, 0, tree::NOP as u8, 0, 0, 0, tree::NOP as u8]);
-        let Some(mut value) = generator.map_or(Some(nops), Generator::word) else {
+        let Some(step) = (done % STEPS).checked_sub(1) else {
+            let nops = u64::from_le_bytes([0, 0, 0, tree::NOP as u8, 0, 0, 0, tree::NOP as u8]);
+            if let Some(value) = generator.map_or(Some(nops), Generator::word) {
+                self.value.store(value, Ordering::Relaxed);
+                self.done.store(done + 1, Ordering::Relaxed);
+            }
             return true;
         };
-        self.written.store(pair + 1, Ordering::Relaxed);
-        for at in cells.step_by(CELL) {
-            self.store(at, value as u32, transfer);
-            value >>= 32;
+        let at = cells.start + step / 2 * CELL;
+        if step % 2 == 0 {
+            let cell = (self.value.load(Ordering::Relaxed) >> (16 * step)) as u32;
+            if at < cells.end && !self.store(at, cell, transfer) {
+                return true;
+            }
+        } else {
+            if at < cells.end {
+                self.clean(at, transfer);
+            }
+            if step + 2 == STEPS {
+                self.value.store(0, Ordering::Relaxed);
+            }
         }
-        more
+        self.done.store(done + 1, Ordering::Relaxed);
+        step + 2 < STEPS || more
     }
 
     /// The cells of a pair, and whether more follow.
@@ -112,8 +135,9 @@ impl Seeds {
         None
     }
 
-    /// Stores a cell at an offset in the tree, to the point of coherency.
-    fn store(&self, at: usize, cell: u32, transfer: &Transfer) {
+    /// Stores a cell at an offset in the tree. Returns false, with nothing
+    /// stored, if an interrupt is pending.
+    fn store(&self, at: usize, cell: u32, transfer: &Transfer) -> bool {
         let (place, _) = colouring::piece(self.tree, at as u64);
         let (word, shift) = (place & !7, (place & 4) * 8);
         let mut words = [0];
@@ -121,11 +145,21 @@ impl Seeds {
         // that does not run.
         unsafe {
             transfer.read(word, &mut words);
+            if is_interrupt_pending() {
+                return false;
+            }
             words = words.map(|old| old & !(0xffff_ffff << shift) | u64::from(cell) << shift);
             transfer.write(word, &words);
         }
+        true
+    }
+
+    /// Cleans the line of a cell to the point of coherency.
+    fn clean(&self, at: usize, transfer: &Transfer) {
+        let (place, _) = colouring::piece(self.tree, at as u64);
         if let Some(line) = PhysicalRange::new(place & !(LINE - 1), LINE) {
-            // SAFETY: the same; the contents are kept.
+            // SAFETY: the windows are those of the executing core, and the line lies in the RAM of a VM
+            // that does not run; the contents are kept.
             unsafe { transfer.clean(line, 0) };
         }
     }
@@ -150,7 +184,8 @@ mod tests {
         Seeds {
             tree,
             properties,
-            written: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            value: AtomicU64::new(0),
         }
     }
 

@@ -26,6 +26,9 @@ pub const GROUP: Group = Group {
 
 fn handle(call: &Call, _: &mut dyn Caller) -> Outcome {
     let core = Core::current();
+    if core.preemption_pending() {
+        return Outcome::Again(0);
+    }
     let Some(generator) = ENTROPY.generator(core) else {
         return Reply::NOT_SUPPORTED.into();
     };

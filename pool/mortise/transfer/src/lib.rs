@@ -153,7 +153,12 @@ impl Transfer {
         while at < range.size() {
             let place = range.start() + at;
             let step = SWEEP_STEP.min(range.size() - at).min(left_in_block(place));
+            let first = open.is_none();
             let place = see(&self.target, &mut open, place);
+            // To open the window is a step of its own.
+            if first && is_interrupt_pending() {
+                break;
+            }
             // SAFETY: the window maps the block, and a step ends with it; the caller states the rest.
             unsafe { each(place, step as usize) };
             at += step;
