@@ -66,4 +66,3 @@ def test_debian_with_systemd_runs_from_its_disk_beside_a_loop_without_exits(teno
     assert linux["state"] == "running"
     assert "restarts" not in linux and "fault" not in linux
     assert outcome.vm("motor")["exits_in_window"] == 0
-    assert outcome.task["duplicates"] == 0
