@@ -25,15 +25,15 @@ const LEVELS: u64 = 0xfff0;
 /// Value of an identification register for the guest of this core.
 #[must_use]
 pub fn id_register(encoding: u16) -> u64 {
-    let index = usize::from(encoding & 63);
-    limited(read(index), index, traps::traps_pmu_and_debug())
+    let most = LIMITS[usize::from(traps::traps_pmu_and_debug())][usize::from(encoding & 63)];
+    let value = read(encoding & 63);
+    limit(value & FIELDS, most & FIELDS) | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
 }
 
-/// Whether this core has a feature of AArch64 that a guest alone on it must not see.
+/// Whether this core has a feature of AArch64 that its guest must not see.
 pub(crate) fn hides_features() -> bool {
-    (32..64).any(|index| {
-        let value = read(index) & !if index == 32 { LEVELS } else { 0 };
-        value != 0 && value != limited(value, index, false)
+    (32..64).any(|at| {
+        read(at) != 0 && (id_register(at) ^ read(at)) & !if at == 32 { LEVELS } else { 0 } != 0
     })
 }
 
@@ -42,25 +42,17 @@ pub(crate) fn hides_features() -> bool {
     not(target_os = "none"),
     expect(unused, reason = "the registers are read on target")
 )]
-fn read(index: usize) -> u64 {
+fn read(index: u16) -> u64 {
     let mut value = 0;
     #[cfg(target_os = "none")]
     // SAFETY: the index is one of the 64 reads, each of which changes x0 and returns to x30.
     unsafe {
         core::arch::asm!(
-            "adr x0, mortise_id_registers",
-            "add x0, x0, {index}, lsl #3",
-            "blr x0",
-            index = in(reg) index & 63, out("x0") value, out("x30") _, options(nomem, nostack)
+            "adr x0, mortise_id_registers", "add x0, x0, {index}, lsl #3", "blr x0",
+            index = in(reg) u64::from(index), out("x0") value, out("x30") _, options(nomem, nostack)
         );
     }
     value
-}
-
-/// What a guest reads of a register with this value.
-fn limited(value: u64, index: usize, shared: bool) -> u64 {
-    let most = LIMITS[usize::from(shared)][index];
-    limit(value & FIELDS, most & FIELDS) | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
 }
 
 /// The lesser of each field and its limit, of every other field.
@@ -71,7 +63,8 @@ const fn limit(value: u64, most: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{limit, limited};
+    use super::{FIELDS, limit};
+    use crate::features::LIMITS;
 
     #[test]
     fn each_field_is_limited_by_itself() {
@@ -87,7 +80,11 @@ mod tests {
 
     /// What a guest alone reads of a register, and on a shared core.
     fn seen(crm: usize, op2: usize, value: u64) -> [u64; 2] {
-        [false, true].map(|shared| limited(value, crm * 8 + op2, shared))
+        [0, 1].map(|shared| {
+            let most: u64 = LIMITS[shared][crm * 8 + op2];
+            limit(value & FIELDS, most & FIELDS)
+                | limit(value >> 4 & FIELDS, most >> 4 & FIELDS) << 4
+        })
     }
 
     #[test]

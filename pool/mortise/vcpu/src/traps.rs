@@ -131,14 +131,14 @@ impl Traps {
             // The tables before `HCR_EL2.VM`: once it is set, the core may walk them speculatively.
             hw_arch::barrier::dsb_ish();
             hw_arch::barrier::isb();
-            // Where nothing is to be hidden, a guest reads the core's own identification.
-            let traps = self.trap_pmu_and_debug || id_registers::hides_features();
-            r::hcr_el2::write(self.hcr() & !if traps { 0 } else { hcr::TID3 });
             r::cptr_el2::write(CPTR);
             // HPMN: all event counters belong to the guest.
             let counters = hw_arch::read_register!("pmcr_el0") >> 11 & 0x1f;
             let observers = MDCR_PMU_AND_DEBUG * u64::from(self.trap_pmu_and_debug);
             r::mdcr_el2::write(MDCR | observers | counters);
+            // Where nothing is to be hidden, a guest reads the core's own identification.
+            let traps = self.trap_pmu_and_debug || id_registers::hides_features();
+            r::hcr_el2::write(self.hcr() & !if traps { 0 } else { hcr::TID3 });
             r::hstr_el2::write(0);
             // EL1PCTEN: the counter does not trap. EL1PCEN: the physical timer does not trap.
             let timer = if self.trap_physical_timer { 0 } else { 1 << 1 };
