@@ -178,10 +178,17 @@ def assert_victims_unharmed(result, watch):
         assert vm.state in ("running", "restarting"), vm.name
 
 
-def assert_all_contained(result, watch, session):
+RETURNED = re.compile(r"UNEXPECTED instructions/forbidden 0 contained: called back\b")
+"""ERETAA among them is undefined only without pointer authentication: with it, it is a return to an
+earlier ELR_EL1, from which the guest's own watchdog calls it back."""
+
+
+def assert_all_contained(result, watch, session, has_keys=False):
     said = session.transcripts["hostile"].lines
-    assert [line.text for line in said if "UNEXPECTED" in line.text] == []
-    assert watch.round is not None and watch.round[3] == 0
+    others = [line.text for line in said if "UNEXPECTED" in line.text]
+    returned = [text for text in others if has_keys and RETURNED.search(text)]
+    assert others == returned
+    assert watch.round is not None and watch.round[3] == has_keys
     assert {found["kind"] for found in watch.outcomes[watch.since :]} >= KINDS
     # A forged index of its log ring prints old bytes again, truncated anywhere.
     whole, cut = [], []
@@ -249,7 +256,7 @@ LATER = [
 def test_a_core_with_later_features_contains_a_guest_as_well(name, cpu):
     result, watch, session = run(ROOT / "tests/systems" / name, cpu=cpu)
     assert result.failure is None
-    assert_all_contained(result, watch, session)
+    assert_all_contained(result, watch, session, has_keys=cpu == "max")
     assert_nothing_forged(session)
     assert watch.breaches == []
     (task,) = result.periodic
