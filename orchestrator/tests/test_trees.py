@@ -53,7 +53,8 @@ def test_the_manifest(demo, layout):
     assert ram["physical"] == {"start": place.pa, "size": place.size}
     assert motor["status"] == {"start": place.status_pa, "size": 4096}
     assert motor["log"] == {"start": place.log_pa, "size": place.log_size}
-    assert [(m["kind"], m["writable"]) for m in shared] == [("shared", w) for w in (0, 1, 1)]
+    # The status page, and areas that Mortise fills with zeros: log ring and tasks.
+    assert [(m["kind"], m["writable"]) for m in shared] == [("shared", 0), ("area", 0), ("area", 0)]
     image = motor["payloads"][0]
     assert image["source"] == {"start": place.payloads["image"].pa, "size": 50_000}
     assert image["target"] == {"start": 0x4008_0000, "size": 50_000}
@@ -114,7 +115,10 @@ def test_a_vm_with_the_serial_port_has_no_console_of_mortise(demo, layout):
     assert device_trees.linux(demo, vm, layout) == device_trees.linux(demo, linux, layout)
     owning = replace(demo, vms=tuple(vm if vm.name == old.name else old for old in demo.vms))
     told = manifest.read(manifest.write(owning, layout))["vms"][1]
-    assert (told["console"], told["interrupts"], told["payloads"]) == ("none", [33], [])
+    assert (told["console"], told["interrupts"]) == ("none", [33])
+    # Payloads in place are listed, as they are not filled with zeros.
+    places = layout.vm("linux").payloads.values()
+    assert [load["target"]["start"] for load in told["payloads"]] == [at.ipa for at in places]
     serial = {"start": 0x0900_0000, "size": 0x1000}
     device = {"intermediate": serial, "physical": serial, "kind": "device", "writable": 0}
     assert device in told["mappings"]
@@ -126,7 +130,7 @@ def test_a_vm_with_input_has_a_serial_port_and_no_log(demo):
     place = lay_out(typed, 100_000, CONTENTS)
     told = manifest.read(manifest.write(typed, place))["vms"][0]
     assert (told["console"], told["log"]["size"]) == ("pl011", 0)
-    assert [m["kind"] for m in told["mappings"]] == ["ram", "shared", "shared"]  # status and task
+    assert [m["kind"] for m in told["mappings"]] == ["ram", "shared", "area"]  # status and task
     header = guest_header.guest(typed, motor, place.vm("motor"))
     assert header[0x50:0x60] == bytes(16)
 
