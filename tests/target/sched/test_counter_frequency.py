@@ -10,6 +10,14 @@ from test_shares import MS, US, got, recorded
 
 from tenonos import catalogue
 
+pytestmark = pytest.mark.long(
+    35,
+    "pool/hw/clock",
+    "pool/core/timer",
+    "pool/core/sched",
+    "pool/mortise/dispatch",
+)
+
 HERTZ = 24_000_000
 TICK = 42
 """Nanoseconds of a tick, rounded up."""
@@ -21,14 +29,6 @@ sys.path.insert(0, sys.argv.pop(1))
 from tenonos.system import board
 board.ROOT = Path(sys.argv.pop(1))
 from tenonos.cli import main
-
-pytestmark = pytest.mark.long(
-    35,
-    "pool/hw/clock",
-    "pool/core/timer",
-    "pool/core/sched",
-    "pool/mortise/dispatch",
-)
 main()
 """
 
