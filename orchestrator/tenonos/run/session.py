@@ -285,7 +285,9 @@ class Session:
                 if self.options.count is not None:
                     self.options.count(record)
                 if isinstance(record, plugin.Passage):
-                    self.passages.add(record)
+                    # What follows the window depends on when the host ends the emulator.
+                    if not self.complete:
+                        self.passages.add(record)
                 elif isinstance(record, plugin.Moment) and self.options.deterministic:
                     self.window.add(record.task, record.sample, record)
                     self._executed.publish(record)
