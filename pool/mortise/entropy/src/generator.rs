@@ -150,7 +150,7 @@ impl Generator {
             return None;
         }
         self.output -= 1;
-        let word = self.state[self.output];
+        let word = self.state[self.output % RATE];
         if self.output == 0 {
             (self.rounds, self.output) = (ROUNDS, RATE);
         }
