@@ -113,13 +113,13 @@ def _conffiles(texts: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _interests(package: str, triggers: str) -> Iterator[tuple[str, str]]:
-    """The files of dpkg's that say who waits for what, with their lines (deb-triggers(5))."""
+    """The files of dpkg's in which packages wait for triggers, with lines (deb-triggers(5))."""
     for line in triggers.splitlines():
         words = line.split("#")[0].split()
         if len(words) == 2 and words[0].startswith("interest"):
-            who = package + ("/noawait" if words[0].endswith("-noawait") else "")
+            waiting = package + ("/noawait" if words[0].endswith("-noawait") else "")
             named = words[1].startswith("/")
-            yield ("File", f"{words[1]} {who}\n") if named else (words[1], f"{who}\n")
+            yield ("File", f"{words[1]} {waiting}\n") if named else (words[1], f"{waiting}\n")
 
 
 def _folder(name: str) -> tarfile.TarInfo:

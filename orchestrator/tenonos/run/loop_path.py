@@ -27,7 +27,7 @@ class LoopPath:
 
 
 def loop_paths(built: Built) -> list[LoopPath]:
-    """The paths of all VMs with one task whose job is a function `step` of the application."""
+    """The paths of VMs with one task, with the function `step` of its application as its job."""
     found = []
     for vm in built.system.vms:
         if vm.kind != "tenon" or vm.app is None or len(vm.tasks) != 1:

@@ -109,7 +109,7 @@ class PathResult(_Record):
     """Instructions executed by a vCPU from one address to another."""
 
     name: str | None = None
-    """The task whose path from interrupt to job it is."""
+    """The task of which it is the path from interrupt to job."""
     start: str
     end: str
     vcpu: int

@@ -105,6 +105,6 @@ def test_linux_is_refused_where_this_qemu_delivers_no_virtual_interrupts(tmp_pat
     qemu.require_for(alone)
     with pytest.raises(WorkError, match=r"10\.0\.2 has no virtual interrupts.*10\.0\.3") as refused:
         qemu.require_for(linux)
-    assert "Debian 12" not in str(refused.value), "whose backports have this one"
+    assert "Debian 12" not in str(refused.value), "its backports have this one"
     monkeypatch.setenv("PATH", emulator(tmp_path / "debian-13", "10.0.13"))
     qemu.require_for(linux)
