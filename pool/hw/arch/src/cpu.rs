@@ -85,18 +85,7 @@ pub fn is_interrupt_pending() -> bool {
 #[inline(always)]
 #[must_use]
 pub fn is_interrupt_pending_now() -> bool {
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: reading the register changes no state, and the label rejoins the end of the assembly.
-    unsafe {
-        core::arch::asm!(
-            "mrs x17, isr_el1",
-            "cbnz x17, {something}",
-            something = label { return is_interrupt_pending() },
-            out("x17") _,
-            options(nostack, preserves_flags)
-        );
-    }
-    false
+    is_exception_pending_now() && is_interrupt_pending()
 }
 
 /// Whether an interrupt or an SError is pending, by as many instructions as

@@ -62,19 +62,23 @@ impl Core {
         if more {
             self.send_announcement(level);
         }
-        if let (Some(dispatcher), Some(vm)) = (self.dispatcher(), self.machine.vm(index)) {
-            self.wake_vcpu(dispatcher, vm);
-        }
+        self.wake_announced(index);
     }
 
     /// Passes all announced VMs to this core's scheduler, before it schedules for the first time.
     pub fn take_all_announced(&'static self) {
         for level in 0..INTERRUPT_LEVELS {
             while let Some((index, _)) = self.announcements.take(level) {
-                if let (Some(dispatcher), Some(vm)) = (self.dispatcher(), self.machine.vm(index)) {
-                    self.wake_vcpu(dispatcher, vm);
-                }
+                self.wake_announced(index);
             }
+        }
+    }
+
+    /// Passes an announced VM to this core's scheduler.
+    #[inline(always)]
+    fn wake_announced(&'static self, index: usize) {
+        if let (Some(dispatcher), Some(vm)) = (self.dispatcher(), self.machine.vm(index)) {
+            self.wake_vcpu(dispatcher, vm);
         }
     }
 }
