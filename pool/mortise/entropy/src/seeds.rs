@@ -34,8 +34,8 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// The seeds of a VM whose argument is the address of a device tree. Called on the boot core, which
-    /// maps all memory, before any VM runs.
+    /// The seeds of a VM with the address of a device tree as its argument. Called on the boot core,
+    /// which maps all memory, before any VM runs.
     pub fn of(vm: &Vm) -> Option<Self> {
         let header = IntermediateRange::new(vm.argument, tree::HEADER as u64)?;
         let physical = vm.translate(&header)?;

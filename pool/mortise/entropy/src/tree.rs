@@ -93,7 +93,7 @@ pub mod tests {
         block.extend(words.iter().flat_map(|word| word.to_be_bytes()));
     }
 
-    /// A tree whose node of this name, behind another one, has these properties.
+    /// A tree in which the node of this name, behind another one, has these properties.
     pub fn tree(node: &str, properties: &[(&str, &[u8])]) -> Vec<u8> {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
         put(&mut structure, &[BEGIN_NODE, 0, BEGIN_NODE]);

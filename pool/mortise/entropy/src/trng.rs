@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(ask(FEATURES, function.into()), Reply::SUCCESS.into());
         }
         assert_eq!(ask(FEATURES, 0x8400_0000), Reply::NOT_SUPPORTED.into());
-        // A UUID whose first word is -1 would be an error.
+        // A UUID with -1 as its first word would be an error.
         assert!(UUID.iter().all(|word| *word < u32::MAX.into()));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Call, Caller, Group, Outcome, Reply, architecture};
 
-/// The group of [`architecture`], whose workarounds the firmware answers.
+/// The group of [`architecture`] with the workarounds that the firmware answers.
 pub const ARCHITECTURE: Group = Group {
     handle,
     ..architecture::ARCHITECTURE
