@@ -48,6 +48,14 @@ def ensure(folder: Path) -> Path:
     return folder
 
 
+def replace_file(file: Path, content: bytes, mode: int = 0o644) -> None:
+    """Replace a file as a whole: other processes see its former content or this one."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    part.write_bytes(content)
+    part.chmod(mode)
+    part.replace(file)
+
+
 def shown(path: Path) -> str:
     """A path for messages: relative to the working folder if below it."""
     try:

@@ -22,7 +22,7 @@ from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
 from tenonos.linux import boot
-from tenonos.paths import BUILD, shown
+from tenonos.paths import BUILD, replace_file, shown
 from tenonos.system import colours, device_trees, errata, guest_header, manifest
 from tenonos.system.bare import BARE
 from tenonos.system.layout import lay_out
@@ -210,6 +210,4 @@ def _write(file: Path, content: bytes) -> None:
     """Replace a file atomically, and only if its content changes."""
     if file.exists() and file.read_bytes() == content:
         return
-    part = file.with_suffix(".part")
-    part.write_bytes(content)
-    part.replace(file)
+    replace_file(file, content)

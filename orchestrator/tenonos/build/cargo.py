@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from tenonos import digests, ui
@@ -28,7 +27,7 @@ from tenonos.build import scan
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import LINKER_SCRIPT, Image
 from tenonos.locks import exclusive
-from tenonos.paths import LOG, ROOT, TARGET, ensure, shown
+from tenonos.paths import LOG, ROOT, TARGET, ensure, replace_file, shown
 from tenonos.settings import SETTINGS
 from tenonos.setup import rust
 
@@ -70,7 +69,7 @@ def compile_image(image: Image, folder: Path) -> Path:
 
 
 def forget() -> None:
-    """Removes the stored images."""
+    """Remove the stored images."""
     shutil.rmtree(STORE, ignore_errors=True)
 
 
@@ -91,9 +90,7 @@ def _stored(state: str) -> bytes | None:
 
 
 def _store(state: str, content: bytes) -> None:
-    with NamedTemporaryFile(dir=ensure(STORE), prefix="new-", delete=False) as file:
-        file.write(content)
-    Path(file.name).rename(STORE / state)
+    replace_file(ensure(STORE) / state, content)
     used = {}
     for other in STORE.iterdir():
         # Another build may remove files at the same time.

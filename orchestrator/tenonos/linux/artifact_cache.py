@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable
 
 from tenonos import paths
@@ -14,7 +13,5 @@ def kept(name: str, recipe: Iterable[bytes], make: Callable[[], bytes]) -> bytes
     digest = hashlib.sha256(b"\0".join(recipe)).hexdigest()[:16]
     target = paths.ensure(paths.CACHE / "linux") / f"{name}-{digest}"
     if not target.exists():
-        part = target.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(make())
-        part.replace(target)
+        paths.replace_file(target, make())
     return target.read_bytes()

@@ -112,9 +112,7 @@ def _make(root: Root, packages: Sequence[str], kernel: str) -> None:
         with result.open("rb") as file:
             content = file.read(size)
         shutil.move(disk, root.disk)
-        part = root.initramfs.with_suffix(".part")
-        part.write_bytes(content)
-        part.replace(root.initramfs)
+        paths.replace_file(root.initramfs, content)
 
 
 def _fetch(packages: Sequence[str], work: Path) -> list[Path]:

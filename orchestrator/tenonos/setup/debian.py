@@ -129,13 +129,6 @@ def _online(what: str) -> None:
         raise WorkError(f"Debian's {what} is not fetched yet", mend="run once without --offline")
 
 
-def _write(target: Path, content: bytes) -> None:
-    part = target.with_suffix(".part")
-    part.write_bytes(content)
-    part.chmod(0o755)
-    part.replace(target)
-
-
 def _fetch(
     name: str, package: Callable[[PrivateApt], str], wanted: str, prepare: Callable[[bytes], bytes]
 ) -> Path:
@@ -151,7 +144,7 @@ def _fetch(
             downloaded = apt.download(exact, version, paths.ensure(_folder()))
             content = prepare(member(downloaded, re.compile(wanted)))
             target = _folder() / f"{name}-{version.replace(':', '-')}"
-            _write(target, content)
+            paths.replace_file(target, content, 0o755)
             downloaded.unlink()
             _remember(name, Fetched(exact, version, _sha256(target), target.name))
         return target
@@ -172,7 +165,7 @@ def kernel(name: str = CLOUD) -> Path:
     content = plain_image(member(holder, wanted))
     with exclusive(_folder()):
         target = _folder() / f"kernel-{exact.removeprefix(IMAGE)}-{version.replace(':', '-')}"
-        _write(target, content)
+        paths.replace_file(target, content, 0o755)
         entry = Fetched(exact, version, _sha256(target), target.name, suite or None)
         _remember(_kernel_key(name), entry)
     return target
