@@ -62,6 +62,8 @@ impl Seeder for Entropy {
         else {
             return false;
         };
-        seeds.write(part, generator.lock().as_mut(), transfer)
+        // A pinned core, on which no VM is delayed, does not take interrupts between the steps.
+        let stop = || core.preemption_pending();
+        seeds.write(part, generator.lock().as_mut(), transfer, stop)
     }
 }

@@ -10,7 +10,6 @@ use core::{
 };
 use core_manifest::Vm;
 use core_memory::{IntermediateRange, PhysicalRange};
-use hw_arch::cpu::is_interrupt_pending;
 use mortise_machine::colouring;
 use mortise_transfer::Transfer;
 
@@ -68,17 +67,18 @@ impl Seeds {
 
     /// Does a step, `part` 0 first: towards two cells of a value or, without a generator, of a property
     /// that is removed; the last steps refresh the generator. Returns whether more follow. Nothing is
-    /// done while an interrupt is pending. The VM does not run.
+    /// done while `stop` returns true. The VM does not run.
     pub fn write(
         &self,
         part: usize,
         generator: Option<&mut Generator>,
         transfer: &Transfer,
+        stop: impl Fn() -> bool,
     ) -> bool {
         if part == 0 {
             self.done.store(0, Ordering::Relaxed);
         }
-        if is_interrupt_pending() {
+        if stop() {
             return true;
         }
         let done = self.done.load(Ordering::Relaxed);
@@ -97,7 +97,7 @@ impl Seeds {
         let at = cells.start + step / 2 * CELL;
         if step % 2 == 0 {
             let cell = (self.value.load(Ordering::Relaxed) >> (16 * step)) as u32;
-            if at < cells.end && !self.store(at, cell, transfer) {
+            if at < cells.end && !self.store(at, cell, transfer, stop) {
                 return true;
             }
         } else {
@@ -135,9 +135,9 @@ impl Seeds {
         None
     }
 
-    /// Stores a cell at an offset in the tree. Returns false, with nothing
-    /// stored, if an interrupt is pending.
-    fn store(&self, at: usize, cell: u32, transfer: &Transfer) -> bool {
+    /// Stores a cell at an offset in the tree. Returns false, with nothing stored, if `stop` returns
+    /// true.
+    fn store(&self, at: usize, cell: u32, transfer: &Transfer, stop: impl Fn() -> bool) -> bool {
         let (place, _) = colouring::piece(self.tree, at as u64);
         let (word, shift) = (place & !7, (place & 4) * 8);
         let mut words = [0];
@@ -145,7 +145,7 @@ impl Seeds {
         // that does not run.
         unsafe {
             transfer.read(word, &mut words);
-            if is_interrupt_pending() {
+            if stop() {
                 return false;
             }
             words = words.map(|old| old & !(0xffff_ffff << shift) | u64::from(cell) << shift);

@@ -48,6 +48,9 @@ const COPY_STEP: u64 = 512;
 /// Bytes scrubbed or cleaned per step: 5 and 4 instructions for 64.
 const SWEEP_STEP: u64 = 1024;
 
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
 /// The windows of one core.
 pub struct Transfer {
     source: Window<El2>,
@@ -90,17 +93,12 @@ impl Transfer {
         let mut open = (None, None);
         while at < source.size() {
             let (from, to) = (source.start() + at, target + at);
-            let step = COPY_STEP
-                .min(source.size() - at)
-                .min(left_in_block(from))
-                .min(left_in_block(to));
+            let left = source.size() - at;
+            let most = left.min(left_in_block(from)).min(left_in_block(to));
             let first = open.0.is_none();
             let from = see(&self.source, &mut open.0, from);
             let to = see(&self.target, &mut open.1, to);
-            // To open both windows is a step of its own.
-            if first && is_interrupt_pending() {
-                break;
-            }
+            let step = most.min(step_after(first, COPY_STEP));
             // SAFETY: the windows map the blocks of both, and a step ends with its block; the
             // caller states that they are RAM without references and that the target may be
             // written.
@@ -152,13 +150,10 @@ impl Transfer {
         let mut open = None;
         while at < range.size() {
             let place = range.start() + at;
-            let step = SWEEP_STEP.min(range.size() - at).min(left_in_block(place));
+            let most = (range.size() - at).min(left_in_block(place));
             let first = open.is_none();
             let place = see(&self.target, &mut open, place);
-            // To open the window is a step of its own.
-            if first && is_interrupt_pending() {
-                break;
-            }
+            let step = most.min(step_after(first, SWEEP_STEP));
             // SAFETY: the window maps the block, and a step ends with it; the caller states the rest.
             unsafe { each(place, step as usize) };
             at += step;
@@ -211,6 +206,16 @@ impl Transfer {
             unsafe { to.add(index).write_volatile(*word) };
         }
         self.target.close();
+    }
+}
+
+/// Bytes of a step. To open the windows is most of a step already: with an interrupt pending only a
+/// line follows, so that each call makes progress even where the interrupt is not taken between calls.
+#[inline(always)]
+fn step_after(opened: bool, step: u64) -> u64 {
+    match opened && is_interrupt_pending() {
+        true => LINE,
+        false => step,
     }
 }
 
