@@ -144,6 +144,7 @@ impl<C: Storage> VirtualDisk<C> {
         transfer: &Transfer,
     ) -> DeviceResponse {
         let mut access = DiskAccess {
+            core,
             disk: self.disk,
             vm,
             known: Cell::new(vm.description().memory().next().map(known)),
@@ -236,6 +237,7 @@ impl<C: Storage> VmExtension for Disks<C> {
 
 /// Access to a disk and its VM's memory, through the windows of the executing core.
 pub struct DiskAccess<'a> {
+    core: &'static Core,
     disk: &'a Disk,
     vm: &'a Vm,
     /// The last region of that memory that was accessed: its IPA range and its PA.
@@ -289,13 +291,14 @@ impl DiskAccess<'_> {
     }
 
     /// Copies part of a range of memory, by physical addresses, or nothing if an interrupt is
-    /// pending. Returns the number of bytes.
+    /// pending on a shared core. On a pinned one the guest may hold an interrupt pending. Returns
+    /// the number of bytes.
     ///
     /// # Safety
     ///
     /// Both ranges are RAM to which no Rust reference exists, and one of them is memory of the VM.
     pub unsafe fn copy(&mut self, from: u64, to: u64, size: u32) -> u32 {
-        if is_interrupt_pending() {
+        if self.core.preemption_pending() {
             return 0;
         }
         let whole = u64::from(size) / CHUNK * CHUNK;
