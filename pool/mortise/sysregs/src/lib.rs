@@ -45,7 +45,8 @@ pub enum Answer {
     Undefined,
     /// Reads return this value and writes are ignored.
     Constant(u64),
-    /// Reads return a value that Mortise computes; writes are undefined.
+    /// Reads return a value that Mortise computes; writes are undefined. A guest alone on a core with
+    /// nothing to hide reads all of these registers without an exit.
     Identity,
     /// A write sends software-generated interrupts; reads are undefined.
     Sgi,
