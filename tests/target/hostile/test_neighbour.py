@@ -16,6 +16,9 @@ CORE = 1
 ACKNOWLEDGE, REGISTER = 0xD538_CC00, 0x1F
 """`MRS Xt, ICC_IAR1_EL1` (IHI 0069, 12.2)."""
 
+CHECK = 0xD538_C100
+"""`MRS Xt, ISR_EL1`."""
+
 
 class Visits:
     """Visits of Mortise on the shared core: switches to the motor, and all exits of the
@@ -45,12 +48,30 @@ def attacked():
 def since_the_timer(visit, code):
     """The instructions of a visit in which the loop's timer can have been pending.
 
-    A visit may begin for other interrupts. The timer's has a higher priority: it was not pending
-    yet when the last of those was acknowledged.
+    A visit may begin for other interrupts, and continue with other work. The timer's interrupt has
+    a higher priority: it was not pending yet when the last of those was acknowledged, nor at a
+    check that found nothing.
     """
-    words = [code.word(step) & ~REGISTER for step in visit.steps]
-    taken = [at for at, word in enumerate(words) if word == ACKNOWLEDGE]
-    return len(words) - (taken[-2] if len(taken) > 1 else 0)
+    words = [code.word(step) for step in visit.steps]
+    taken = [at for at, word in enumerate(words) if word & ~REGISTER == ACKNOWLEDGE]
+    begin = taken[-2] if len(taken) > 1 else 0
+    checks = (at for at in range(begin, taken[-1]) if words[at] & ~REGISTER == CHECK)
+    return len(words) - max(
+        (at for at in checks if finds_nothing(at, visit.steps, words)), default=begin
+    )
+
+
+def finds_nothing(check, steps, words):
+    """Whether the branch after a check for interrupts takes the way on which none is pending."""
+    for at in range(check + 1, min(check + 8, len(words) - 1)):
+        is_taken = steps[at + 1] != steps[at] + 4
+        # Arm ARM, C4.1: B.EQ and B.NE, CBZ and CBNZ, TBZ and TBNZ.
+        if words[at] & 0xFF00_001E == 0x5400_0000:
+            return is_taken != bool(words[at] & 1)
+        tests_fiq = words[at] & 0x7EF8_0000 == 0x3630_0000
+        if words[at] & 0x7C00_0000 == 0x3400_0000 and not tests_fiq:
+            return is_taken != bool(words[at] >> 24 & 1)
+    return False
 
 
 @pytest.mark.timeout(600)
