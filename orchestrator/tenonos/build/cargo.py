@@ -126,17 +126,18 @@ def _linked(image: Image, folder: Path) -> bytes:
         # build script.
         crate = TARGET / "crates" / image.package
         shutil.rmtree(crate, ignore_errors=True)
-        ensure(crate / "src")
         for file in (*_generated(folder), folder / LOCK):
-            shutil.copyfile(file, crate / file.relative_to(folder))
+            place = crate / file.relative_to(folder)
+            shutil.copyfile(file, ensure(place.parent) / place.name)
         content = _run(image, folder, crate).read_bytes()
         shutil.copyfile(crate / LOCK, folder / LOCK)
         return content
 
 
 def _generated(folder: Path) -> list[Path]:
-    """The generated files of a crate."""
+    """The generated files of a crate, and its configuration of cargo if it has one."""
     sources = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
+    sources += folder.glob(".cargo/config.toml")
     return [folder / "Cargo.toml", *sources]
 
 
