@@ -157,3 +157,10 @@ def test_what_long_tests_cover_is_there():
         place for test in marked for place in test.covers if not (paths.ROOT / place).exists()
     }
     assert marked and not missing
+
+
+def test_no_mark_of_a_long_test_is_overlooked():
+    """They are read from the source: not those of single parameters."""
+    for file in Selection().files(*suites.PYTHON, *suites.TARGET):
+        if file != Path(__file__):
+            assert len(long_tests([file])) == file.read_text().count("mark.long("), file

@@ -60,6 +60,7 @@ def test_two_builds_are_the_same_bytes(build):
     assert digest(first) == digest(again)
 
 
+@pytest.mark.long(25, "orchestrator/tenonos/build")
 def test_systems_of_one_name_are_told_apart(build, tmp_path):
     elves = {}
     for folder, cores in (("one", "[1]"), ("two", "[1, 2]")):
@@ -116,6 +117,7 @@ def test_systems_with_the_same_image_link_it_once(build, tmp_path):
     assert "Building mortise" in again.stderr and "Building hello" in again.stderr
 
 
+@pytest.mark.long(22, "orchestrator/tenonos/build")
 def test_an_image_does_not_tell_where_it_was_built(build):
     for elf in json.loads(build("motor-linux").stdout)["elves"].values():
         content = Path(elf).read_bytes()
@@ -260,6 +262,7 @@ OF_MODE_2 = ("state/src/backlog", "run/src/irq/acknowledge", "partition/src/slot
 """Modules of Mortise for shared cores and VMs created at run time only."""
 
 
+@pytest.mark.long(22, "orchestrator/tenonos/build", "pool/mortise/lifecycle")
 @pytest.mark.parametrize(
     ("system", "linked"), [("motor-linux", set()), ("on-demand", set(OF_MODE_2))]
 )

@@ -4,6 +4,8 @@ import pytest
 
 from tools import bench
 
+pytestmark = pytest.mark.long(130, "pool/mortise/vcpu", "pool/mortise/vgic", "bench/apps")
+
 
 @pytest.fixture(scope="module")
 def rows():

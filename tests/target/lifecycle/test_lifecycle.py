@@ -13,6 +13,7 @@ RIVALRIES = 6
 """Cases of `tests/guests/lifecycle-race-test`."""
 
 
+@pytest.mark.long(45, "pool/mortise/lifecycle", "pool/tenon/vm")
 @pytest.mark.timeout(900)
 def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
     run = ("run", "lifecycle", "--headless", "--seconds", 8, "--deterministic")
@@ -33,6 +34,7 @@ def test_life_cycles_keep_their_promises_and_leave_a_neighbour_alone(tenon):
     assert {vm["state"] for vm in made} == {"destroyed"}
 
 
+@pytest.mark.long(30, "pool/mortise/lifecycle", "pool/mortise/dispatch")
 @pytest.mark.timeout(300)
 def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
     # One second covers some hundred of the 10,000 lives of the last case.

@@ -115,6 +115,7 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(
     assert late < (1_100 if name == "one core" else 1_000)
 
 
+@pytest.mark.long(50, "pool/mortise/vlib", "pool/tenon/vlib", "pool/tenon/c-api")
 @pytest.mark.timeout(600)
 def test_c_calls_and_is_told_why_not(tenon, tmp_path):
     put(tmp_path, APART, app="asker")
@@ -131,6 +132,7 @@ def test_c_calls_and_is_told_why_not(tenon, tmp_path):
     assert sum("as promised" in line for line in told) == source.count("\texpect")
 
 
+@pytest.mark.long(50, "pool/mortise/vlib", "pool/mortise/dispatch")
 @pytest.mark.timeout(600)
 def test_a_hostile_server_harms_nobody_else(tenon, tmp_path):
     """The master's operations are refused to the server; its notification page is read-only."""

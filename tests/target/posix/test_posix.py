@@ -168,6 +168,7 @@ EXAMPLES = {
 }
 
 
+@pytest.mark.long(40, "pool/tenon/posix", "pool/tenon/pthread", "pool/tenon/c-api")
 @pytest.mark.parametrize("system", EXAMPLES)
 def test_a_plain_posix_program_runs(tenon, system):
     outcome = tenon("run", system, "--headless", "--deterministic")

@@ -116,6 +116,7 @@ priority = {}
 """
 
 
+@pytest.mark.long(25, "pool/mortise/dispatch", "pool/mortise/vcpu")
 @pytest.mark.parametrize("priorities", [(0, 0, 0), (32, 0, 0)])
 def test_vms_that_share_a_core_keep_their_own(tenon, tmp_path, priorities):
     """Each VM fills all registers and compares them after others ran, by yields and preemption."""
