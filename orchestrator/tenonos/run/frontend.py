@@ -7,7 +7,7 @@ import math
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from tenonos.run.result import Result
 from tenonos.run.session import Observer, RunOptions, Session
 from tenonos.run.target import Target
 from tenonos.run.terminal import Interactive, Printed, raw
+from tenonos.run.waiting import Waiting
 from tenonos.trace import write
 from tenonos.trace.collect import Collector
 
@@ -81,7 +82,8 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
             observers.append(Interactive(wishes.console))
             stack.enter_context(raw())
         else:
-            observers.append(_printed(wishes))
+            waiting = Waiting(ui.message)
+            observers += [_printed(wishes, waiting.printed), waiting]
         tracer = None
         if wishes.trace is not None:
             tracer = Collector(built)
@@ -94,10 +96,11 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
     return result
 
 
-def _printed(wishes: Wishes) -> Printed:
+def _printed(wishes: Wishes, printed: Callable[[], None] = lambda: None) -> Printed:
     def write(line: str) -> None:
         # Trailing blanks included: an interrupted line may be continued after them.
         print(clean(line), file=sys.stderr, flush=True)
+        printed()
 
     return Printed(write, wishes.console)
 

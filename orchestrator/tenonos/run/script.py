@@ -129,6 +129,12 @@ class Player:
             self._next += 1
             self._since = now
 
+    def awaited(self) -> str:
+        """The text that the next step expects."""
+        step = self._steps[self._next]
+        left = step.timeout - (time.monotonic() - (self._since or time.monotonic()))
+        return f"{self.vm} to print {step.text!r} ({step.where}), at most {left:.0f} s more"
+
     def _check(self, step: Step, now: float) -> None:
         assert self._since is not None
         if now - self._since >= step.timeout:

@@ -400,12 +400,29 @@ class Session:
         self._settling = self._settling or now
         return now - self._settling > 0.5
 
+    def awaited(self) -> str:
+        """What the run waits for."""
+        left = self.began + self._boot_limit - time.monotonic()
+        if self._opened is None and (booting := ", ".join(self._booting())):
+            return f"{booting} to print `tenon-ready`, at most {left:.0f} s more"
+        if self._opened is None:
+            return f"the first release or a VM's start, at most {left:.0f} s more"
+        for player in self._players:
+            if not player.done:
+                return player.awaited()
+        if self.options.seconds is None:
+            return "the end of all VMs, as the run has no --seconds"
+        passed = (self.window.latest() - (self.window.start or 0)) / 1e9
+        return f"the end of the window, {max(passed, 0):.1f} of {self.options.seconds:g} s"
+
+    def _booting(self) -> list[str]:
+        linux = (vm.name for vm in self.target.vms if vm.kind == "linux")
+        return [name for name in linux if name not in self.ready]
+
     def _late(self) -> str:
-        waiting = [
-            vm.name for vm in self.target.vms if vm.kind == "linux" and vm.name not in self.ready
-        ]
-        who = f"{', '.join(waiting)} did not say `tenon-ready`" if waiting else "no VM started"
-        return f"{who} within {self._boot_limit:g} s"
+        booting = self._booting()
+        what = f"{', '.join(booting)} did not say `tenon-ready`" if booting else "no VM started"
+        return f"{what} within {self._boot_limit:g} s"
 
     @property
     def _boot_limit(self) -> float:
