@@ -19,6 +19,8 @@ use() {
     again tenonctl ping requests replies
     again tenonctl pause echo
     again tenonctl resume echo
+    again tenonctl create --start /job.vm
+    again tenonctl destroy job
     [ "$(cat $cpu/online)" = 0-2 ] || return
     again tenon-detach --cpu 2 true
     until_all

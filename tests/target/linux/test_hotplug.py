@@ -1,8 +1,10 @@
 """Hot-plug of each CPU of Debian's Linux: nothing that begins with a VM begins again."""
 
+import shutil
+
 import pytest
 import test_hyplet
-from conftest import SUPPORT, assert_well, cases
+from conftest import ROOT, SUPPORT, assert_well, cases
 from descriptions import described, linux, section, table
 
 pytestmark = pytest.mark.long(40, "pool/mortise/psci", "pool/mortise/run", "linux/module")
@@ -12,14 +14,17 @@ ROUNDS = 6
 
 MIB = 1 << 20
 
+TENON = {"kind": "tenon", "cpus": [3], "memory": "4M"}
+
 
 def the_system(mode):
-    """Linux with disks, channels, a lent CPU and a VM that it manages."""
+    """Linux with disks, channels, a lent CPU, a VM that it manages and one that it creates."""
     reserved = section("vm.detach", cpus=[2])
-    manages = section("vm.manages", vms=["echo"])
+    manages = section("vm.manages", vms=["echo", "*"], memory="4M", cpus=[3])
     return described(
         "hotplug",
-        table("vm", name="echo", kind="tenon", app="echo", cpus=[3], memory="4M"),
+        section("reserve", memory="4M", cpus=[3], vms=1),
+        table("vm", name="echo", app="echo", interrupts="shared", **TENON),
         linux(
             "\n" + reserved + "\n" + manages,
             cpus=[0, 1, 2],
@@ -43,6 +48,13 @@ def plugged(tenon, tmp_path_factory, times):
     (folder / "main.img").write_bytes(bytes(4 * MIB))
     (folder / "root/bin").mkdir(parents=True)
     test_hyplet.program(folder / "root/bin/plugged")
+    (folder / "job").mkdir()
+    (folder / "job/system.toml").write_text(
+        described("job", table("vm", name="job", app="hello", **TENON))
+    )
+    built = tenon("build", folder / "job", "--vm-image", "job", json_file=False)
+    assert_well(built)
+    shutil.copy(ROOT / built.stdout.splitlines()[-1], folder / "root/job.vm")
     rounds = times(ROUNDS)
     script = (SUPPORT / "linux/hotplug.sh").read_text().replace("ROUNDS", str(rounds))
     last = f"PLUG over after {rounds} rounds"
