@@ -11,13 +11,12 @@ use core::{
 use core_manifest::Vm;
 use core_memory::{IntermediateRange, PhysicalRange};
 use mortise_machine::colouring;
-use mortise_transfer::Transfer;
+use mortise_transfer::{LINE, Transfer};
 
 /// Properties that get new values at each start.
 const NAMES: [&str; 2] = ["rng-seed", "kaslr-seed"];
-/// Bytes of a cell, and of a cache line, by which memory is cleaned.
+/// Bytes of a cell.
 const CELL: usize = 4;
-const LINE: u64 = 64;
 /// Steps for a pair of cells.
 const STEPS: usize = 5;
 
@@ -157,11 +156,9 @@ impl Seeds {
     /// Cleans the line of a cell to the point of coherency.
     fn clean(&self, at: usize, transfer: &Transfer) {
         let (place, _) = colouring::piece(self.tree, at as u64);
-        if let Some(line) = PhysicalRange::new(place & !(LINE - 1), LINE) {
-            // SAFETY: the windows are those of the executing core, and the line lies in the RAM of a VM
-            // that does not run; the contents are kept.
-            unsafe { transfer.clean(line, 0) };
-        }
+        // SAFETY: the windows are those of the executing core, and the line lies in the RAM of a VM
+        // that does not run.
+        unsafe { transfer.clean_line(place & !(LINE as u64 - 1)) };
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scrub of memory that several VMs share, before the first of them is entered.
 
-use crate::Transfer;
+use crate::{LINE, Transfer};
 use core_memory::PhysicalRange;
 use core_sync::TicketLock;
 
@@ -38,7 +38,15 @@ impl FirstUse {
         if let Some(piece) = PhysicalRange::new(place, left.min(STEP)).filter(|_| left > 0) {
             // SAFETY: the caller states that the memory may be written, and the lock excludes other
             // cores.
-            *done += unsafe { transfer.zero(piece, 0) };
+            *done += match unsafe { transfer.zero(piece, 0) } {
+                // An interrupt is pending, which a pinned core takes after its start only.
+                0 => {
+                    // SAFETY: the same; a piece has at least a line.
+                    unsafe { transfer.zero_line(place) };
+                    LINE as u64
+                }
+                some => some,
+            };
         }
         *done < self.range.size()
     }

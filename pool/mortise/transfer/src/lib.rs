@@ -10,10 +10,11 @@
 //!
 //! Mortise runs with interrupts masked, so that each operation is bounded: after each step of about
 //! a hundred instructions it checks for a pending interrupt, of Mortise or of a guest
-//! ([`is_interrupt_pending`]), and if there is one returns the progress so far. Each call does at
-//! least one step, so that repeated calls complete. Writes are cleaned to the point of coherency,
-//! as a guest may run with its caches off. The windows are closed at the end of each call. No lock,
-//! no allocation.
+//! ([`is_interrupt_pending`]), and if there is one returns the progress so far. To open the windows
+//! is a step: a call that then finds an interrupt does nothing, and the caller is to take it before
+//! the next call. Where none is taken between calls, single lines are written ([`Transfer::zero_line`]).
+//! Writes are cleaned to the point of coherency, as a guest may run with its caches off. The windows
+//! are closed at the end of each call. No lock, no allocation.
 //!
 //! # Example
 //!
@@ -49,7 +50,7 @@ const COPY_STEP: u64 = 512;
 const SWEEP_STEP: u64 = 1024;
 
 /// Bytes of a cache line.
-const LINE: u64 = 64;
+pub const LINE: usize = 64;
 
 /// The windows of one core.
 pub struct Transfer {
@@ -93,12 +94,17 @@ impl Transfer {
         let mut open = (None, None);
         while at < source.size() {
             let (from, to) = (source.start() + at, target + at);
-            let left = source.size() - at;
-            let most = left.min(left_in_block(from)).min(left_in_block(to));
+            let step = COPY_STEP
+                .min(source.size() - at)
+                .min(left_in_block(from))
+                .min(left_in_block(to));
             let first = open.0.is_none();
             let from = see(&self.source, &mut open.0, from);
             let to = see(&self.target, &mut open.1, to);
-            let step = most.min(step_after(first, COPY_STEP));
+            // To open both windows is a step of its own.
+            if first && is_interrupt_pending() {
+                break;
+            }
             // SAFETY: the windows map the blocks of both, and a step ends with its block; the
             // caller states that they are RAM without references and that the target may be
             // written.
@@ -138,6 +144,40 @@ impl Transfer {
         unsafe { self.sweep(range, done, cache::clean_and_invalidate) }
     }
 
+    /// Fills the line at physical address `place` with zeros, whether or not an interrupt is pending.
+    ///
+    /// # Safety
+    ///
+    /// To be called on the core of this map. The line is RAM to which no Rust reference exists, and may
+    /// be written.
+    pub unsafe fn zero_line(&self, place: u64) {
+        // SAFETY: the caller states that the line is RAM without references and may be written.
+        unsafe { self.at_line(place, cache::zero_to_memory) }
+    }
+
+    /// Cleans and invalidates the line at physical address `place`, whether or not an interrupt is
+    /// pending. The contents are kept.
+    ///
+    /// # Safety
+    ///
+    /// To be called on the core of this map. The line is RAM.
+    pub unsafe fn clean_line(&self, place: u64) {
+        // SAFETY: the contents are kept.
+        unsafe { self.at_line(place, cache::clean_and_invalidate) }
+    }
+
+    /// Maps the line at physical address `place` for `each`, which gets its address and length.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of `each`, for the line.
+    unsafe fn at_line(&self, place: u64, each: unsafe fn(usize, usize)) {
+        let place = see(&self.target, &mut None, place);
+        // SAFETY: the window maps the line; the caller states the rest.
+        unsafe { each(place, LINE) };
+        self.target.close();
+    }
+
     /// Maps `range` step by step from offset `done` on for `each`, which gets the address and the
     /// length, until an interrupt is pending.
     ///
@@ -150,10 +190,13 @@ impl Transfer {
         let mut open = None;
         while at < range.size() {
             let place = range.start() + at;
-            let most = (range.size() - at).min(left_in_block(place));
+            let step = SWEEP_STEP.min(range.size() - at).min(left_in_block(place));
             let first = open.is_none();
             let place = see(&self.target, &mut open, place);
-            let step = most.min(step_after(first, SWEEP_STEP));
+            // To open the window is a step of its own.
+            if first && is_interrupt_pending() {
+                break;
+            }
             // SAFETY: the window maps the block, and a step ends with it; the caller states the rest.
             unsafe { each(place, step as usize) };
             at += step;
@@ -206,16 +249,6 @@ impl Transfer {
             unsafe { to.add(index).write_volatile(*word) };
         }
         self.target.close();
-    }
-}
-
-/// Bytes of a step. To open the windows is most of a step already: with an interrupt pending only a
-/// line follows, so that each call makes progress even where the interrupt is not taken between calls.
-#[inline(always)]
-fn step_after(opened: bool, step: u64) -> u64 {
-    match opened && is_interrupt_pending() {
-        true => LINE,
-        false => step,
     }
 }
 
