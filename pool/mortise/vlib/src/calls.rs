@@ -30,17 +30,17 @@ pub static GROUP: Group = Group {
 
 /// Handles a call. If an interrupt is pending on a shared core, the call is repeated.
 fn handle(call: &Call, _: &mut dyn Caller) -> Outcome {
-    if Core::current().preemption_pending() {
+    let core = Core::current();
+    if core.preemption_pending() {
         return Outcome::Again(0);
     }
-    reply(call).into()
+    reply(core, call).into()
 }
 
-fn reply(call: &Call) -> Reply {
+fn reply(core: &'static Core, call: &Call) -> Reply {
     let Some(vlib) = VLIBS.get(call.argument(1)) else {
         return NOT_FOUND;
     };
-    let core = Core::current();
     let role = core
         .current_vcpu()
         .and_then(|(vm, _)| vlib.role(vm.index()));

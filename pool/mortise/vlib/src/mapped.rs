@@ -9,10 +9,9 @@ use core_sync::TicketLock;
 use mortise_partition::{Core, DirectSgi, Machine, RaiseInterrupt, Vm};
 use mortise_transfer::FirstUse;
 
-/// Words of the status page, by offset.
-const STATE: usize = 0x00;
-const BEGUN: usize = 0x08;
-const DONE: usize = 0x10;
+/// The words of the status page: the state, the calls begun, and the number of the last call
+/// answered.
+type Status = [AtomicU64; 3];
 
 /// Role of a VM in a vLib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub(crate) enum Role {
 /// A vLib, its status page, and its VMs.
 pub(crate) struct MappedVlib {
     session: TicketLock<Session>,
-    status: Area<'static>,
+    status: &'static Status,
     page: PhysicalRange,
     memory: FirstUse,
     master: usize,
@@ -49,7 +48,7 @@ impl MappedVlib {
         status.clear();
         Some(Self {
             session: TicketLock::new(Session::NEW),
-            status,
+            status: status.first_words()?,
             page,
             memory: FirstUse::new(described.memory),
             master: master.into(),
@@ -123,12 +122,12 @@ impl MappedVlib {
     ) -> Result<u64, Refusal> {
         let mut session = self.session.lock();
         let effects = step(&mut session)?;
-        let begun = session.begun;
-        self.status.store(BEGUN, begun, Ordering::Relaxed);
-        self.status.store(DONE, session.done, Ordering::Release);
+        let Session { state, begun, done } = *session;
+        let [state_word, begun_word, done_word] = self.status;
+        begun_word.store(begun.to_le(), Ordering::Relaxed);
+        done_word.store(done.to_le(), Ordering::Release);
         // Written last: a reader that sees the new state sees the counters before it.
-        let state = session.state as u64;
-        self.status.store(STATE, state, Ordering::Release);
+        state_word.store((state as u64).to_le(), Ordering::Release);
         match (effects.change, self.server(machine)) {
             (Some(Change::Suspend), Some(server)) => server.suspend(machine, caller),
             (Some(Change::Resume), Some(server)) => server.resume(machine),
