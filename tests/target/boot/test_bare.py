@@ -62,6 +62,7 @@ def test_a_fault_is_reported_and_the_machine_parks(image, tmp_path):
     assert "fatal: stack overflow in thread deep: esr=0x96" in lines[-1]
 
 
+@pytest.mark.long(50, "pool/core/bare", "pool/hw/irqchip-gicv2", "pool/hw/serial")
 @pytest.mark.parametrize(("version", "driver"), [(3, 2), (2, 3)])
 def test_an_image_without_the_machines_driver_says_so(image, version, driver, tmp_path):
     alone = image("selftest", f"TENON_IRQCHIP_GICV{driver}")

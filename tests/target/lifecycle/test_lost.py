@@ -84,6 +84,7 @@ def lines_about_loss(outcome):
     return [line for line in outcome.said("mortise") if " lost CPU " in line or " back" in line]
 
 
+@pytest.mark.long(30, "pool/mortise/lifecycle", "pool/mortise/run")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("names", [SPINS, SLEEPS], ids=["spins", "sleeps"])
 def test_whoever_waits_in_mortise_or_executes_is_taken_back(tenon, folder, names):

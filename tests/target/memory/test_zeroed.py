@@ -62,6 +62,7 @@ CASES = {
 }
 
 
+@pytest.mark.long(60, "pool/mortise/transfer", "pool/mortise/channel", "pool/mortise/vlib")
 @pytest.mark.parametrize(("name", "vm", "line", "change"), CASES.values(), ids=CASES)
 def test_no_vm_finds_what_ram_held_before_the_boot(monkeypatch, name, vm, line, change):
     monkeypatch.setattr(session, "Ram", Filled)

@@ -34,6 +34,7 @@ def four(tenon, tmp_path_factory):
     return flat
 
 
+@pytest.mark.long(30, "pool/tenon/kernel", "pool/tenon/thread", "pool/core/bare")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "machine", ["gic-version=3", "gic-version=3,virtualization=on", "gic-version=2"]

@@ -18,6 +18,7 @@ def test_tenon_keeps_its_promises(tenon, tmp_path, timing):
     all_passed(outcome.said("selftest"))
 
 
+@pytest.mark.long(80, "pool/tenon/kernel", "pool/tenon/thread", "pool/tenon/time")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("system", "vms"),
