@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from descriptions import described, linux, motor, table
+from descriptions import described, linux, motor, read, table
 
 from tenonos import system
 from tenonos.errors import InputError
@@ -260,3 +260,24 @@ def test_lines_of_nested_and_continued_values():
     assert (lines["v", 0, "w", 0, "x", "y"], lines["v", 1, "w", 0]) == (12, 14)
     assert lines["v", 1, "z", "k"] == 16
     assert ("c",) not in lines
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({}, "tenon-ready"),
+        ({"initramfs": "busybox"}, "tenon-ready"),
+        ({"initramfs": "mine.cpio"}, "as init process"),
+        ({"cmdline": "console=ttyAMA0 rdinit=/bin/sh"}, "as init process"),
+        ({"cmdline": "console=ttyAMA0 rdinit=/init"}, "tenon-ready"),
+        ({"initramfs": "mine.cpio", "ready": "login:"}, "login:"),
+    ],
+)
+def test_the_window_opens_at_a_line_of_the_init_that_linux_has(keys, text):
+    (vm,) = read(described("l", linux(cpus=[0], **keys))).vms
+    assert vm.ready == text
+
+
+def test_only_a_linux_has_a_line_that_opens_the_window():
+    with pytest.raises(InputError, match="ready"):
+        read(described("l", motor(cpus=[0], ready="up")))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import re
 import socket
 import threading
 import time
@@ -30,10 +29,9 @@ from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.report import report
 from tenonos.run.result import Result
 from tenonos.run.script import Player, Step
-from tenonos.run.target import Target
+from tenonos.run.target import Target, WatchedVm
 from tenonos.run.window import GRACE_NS, Window
 
-READY = re.compile(r"\btenon-ready cpus=(\d+)")
 MORTISE = "mortise"
 """The name of Mortise's own console output."""
 TICK = 0.05
@@ -299,7 +297,7 @@ class Session:
         vm = self.target.vm(chunk.name)
         if chunk.ends and vm is not None and vm.kind == "linux" and vm.name not in self.ready:
             line = transcript.lines[-1]
-            if READY.search(line.text):
+            if vm.ready in line.text:
                 self.ready[vm.name] = line.time_ns or 0
         for observer in self.observers:
             observer.chunk(chunk)
@@ -402,27 +400,27 @@ class Session:
 
     def awaited(self) -> str:
         """What the run waits for."""
-        left = self.began + self._boot_limit - time.monotonic()
-        if self._opened is None and (booting := ", ".join(self._booting())):
-            return f"{booting} to print `tenon-ready`, at most {left:.0f} s more"
-        if self._opened is None:
-            return f"the first release or a VM's start, at most {left:.0f} s more"
         for player in self._players:
             if not player.done:
                 return player.awaited()
+        left = self.began + self._boot_limit - time.monotonic()
+        if self._opened is None and (booting := self._booting()):
+            lines = " and ".join(f"{vm.name} to print `{vm.ready}` (key `ready`)" for vm in booting)
+            return f"{lines}, at most {left:.0f} s more"
+        if self._opened is None:
+            return f"the first release or a VM's start, at most {left:.0f} s more"
         if self.options.seconds is None:
             return "the end of all VMs, as the run has no --seconds"
         passed = (self.window.latest() - (self.window.start or 0)) / 1e9
         return f"the end of the window, {max(passed, 0):.1f} of {self.options.seconds:g} s"
 
-    def _booting(self) -> list[str]:
-        linux = (vm.name for vm in self.target.vms if vm.kind == "linux")
-        return [name for name in linux if name not in self.ready]
+    def _booting(self) -> list[WatchedVm]:
+        linux = (vm for vm in self.target.vms if vm.kind == "linux")
+        return [vm for vm in linux if vm.name not in self.ready]
 
     def _late(self) -> str:
-        booting = self._booting()
-        what = f"{', '.join(booting)} did not say `tenon-ready`" if booting else "no VM started"
-        return f"{what} within {self._boot_limit:g} s"
+        lines = " and ".join(f"{vm.name} did not say `{vm.ready}`" for vm in self._booting())
+        return f"{lines or 'no VM started'} within {self._boot_limit:g} s"
 
     @property
     def _boot_limit(self) -> float:

@@ -54,6 +54,8 @@ class WatchedVm:
     status: int
     memory: range
     tasks: tuple[WatchedTask, ...] = ()
+    ready: str = "tenon-ready"
+    """Of a Linux: text of the console line that opens the window."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +156,8 @@ class Target:
                 for task in vm.tasks
             )
             memory = range(place.pa, place.pa + place.size)
-            vms.append(
-                WatchedVm(vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
-            )
+            watched = (vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
+            vms.append(WatchedVm(*watched, vm.ready or WatchedVm.ready))
         machine = Machine(
             machine_of(system),
             cpu_of(board),

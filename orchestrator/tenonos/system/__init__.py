@@ -191,6 +191,7 @@ def _vm(
         modules=tuple(spec.modules),
         files=spec.files,
         programs=tuple(spec.programs),
+        ready=(spec.ready or _ready(spec)) if linux else spec.ready,
         manages=None if spec.manages is None else _manages(spec.manages),
         colours=spec.colours,
         detach=() if spec.detach is None else tuple(spec.detach.cpus),
@@ -198,6 +199,15 @@ def _vm(
         input=spec.input,
         foreign=_foreign(spec, board) if spec.kind == "image" else None,
     )
+
+
+def _ready(spec: VmSpec) -> str:
+    """Text of the line that is printed when Linux is up: of the generated init, or, as another one
+    need not print any, the kernel's line about it."""
+    words = (spec.cmdline or "").split()
+    foreign = any(word.startswith("rdinit=") and word != "rdinit=/init" for word in words)
+    foreign |= spec.root == "initramfs" and spec.initramfs not in (None, "busybox")
+    return "as init process" if foreign else "tenon-ready"
 
 
 def _foreign(spec: VmSpec, board: boards.Board) -> Foreign:

@@ -115,7 +115,7 @@ _KEYS = {
     "tenon": ("app", "config", "task", "image_limit", "ram_limit", "input"),
     "linux": (
         *("kernel", "initramfs", "root", "cmdline", "packages", "modules", "files", "programs"),
-        "detach",
+        *("ready", "detach"),
     ),
     "image": (
         *("image", "load", "entry", "device_tree", "device_tree_at", "memory_seen_at", "region"),

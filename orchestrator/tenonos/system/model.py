@@ -111,6 +111,8 @@ class Vm:
     modules: tuple[str, ...] = ()
     files: str | None = None
     programs: tuple[str, ...] = ()
+    ready: str | None = None
+    """For kind `linux`: text of the console line that opens the window of a run."""
     manages: Manages | None = None
     colours: int | None = None
     """The number of its page colours, if it has any."""

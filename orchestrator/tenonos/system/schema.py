@@ -120,6 +120,7 @@ class VmSpec(GuestSpec):
     modules: list[Filled] = []
     files: Filled | None = None
     programs: list[Filled] = []
+    ready: Filled | None = None
     image: Filled | None = None
     load: Address | None = None
     entry: Address | None = None

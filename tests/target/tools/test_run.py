@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Outcome, assert_well
+from descriptions import CONTROL, described, linux, motor
 
 from tenonos.run.console import Chunk
 from tenonos.run.frontend import Wishes, _printed
@@ -125,3 +126,15 @@ def test_lateness_that_is_the_emulators_is_marked(tenon):
     assert 0.99 < turns["max_ns"] / task["latency_ns"]["max"] <= 1
     told = f"{turns['releases']} of them waited for the emulator, which ran other cores"
     assert told in " ".join(outcome.stdout.split())
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("keys", [{}, {"ready": "job control turned off"}], ids=["init", "line"])
+def test_a_linux_with_another_init_opens_the_window(tenon, tmp_path, keys):
+    own = linux(cpus=[0], cmdline="console=ttyAMA0 rdinit=/bin/sh", **keys)
+    text = described("own-init", motor(CONTROL, cpus=[3]), own)
+    (tmp_path / "system.toml").write_text(text)
+    outcome = tenon("run", tmp_path, "--headless", "--deterministic", "--seconds", 0.2)
+    assert_well(outcome)
+    assert "tenon-ready" not in outcome.stderr
+    assert outcome.task["released"] == outcome.task["completed"] == 200
