@@ -4,6 +4,7 @@ import pytest
 from conftest import assert_well
 
 
+@pytest.mark.long(40, "pool/mortise/lifecycle", "pool/mortise/transfer")
 @pytest.mark.timeout(500)
 def test_goals_hold(tenon):
     # An exit or a lost release of the neighbour fails the command.

@@ -4,6 +4,7 @@ import pytest
 from conftest import assert_well
 
 
+@pytest.mark.long(30, "pool/mortise/vlib", "pool/tenon/vlib")
 @pytest.mark.timeout(600)
 def test_calls_cost_what_is_said(tenon):
     outcome = tenon("bench", "vlib", "--environment", "mortise-static+linux", limit=580)

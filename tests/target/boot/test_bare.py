@@ -48,6 +48,7 @@ def test_the_smallest_image_says_hello(hello, level, tmp_path):
     assert lines.count("hello from Tenon") == 5
 
 
+@pytest.mark.long(45, "pool/core/bare", "pool/tenon/kernel")
 @pytest.mark.parametrize(
     "options",
     [("OPTIMISE_SIZE", "TENON_THREAD_FEW_TIMERS"), ("TENON_THREAD_ASSERTIONS",)],
