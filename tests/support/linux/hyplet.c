@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,10 +227,33 @@ static void faults(void)
     puts("HYPLET faults are told");
 }
 
+static volatile pid_t waiting;
+
 static void *waits(void *end)
 {
+    waiting = syscall(SYS_gettid);
     CHECK(!hyp_wait(forever, end));
     return NULL;
+}
+
+// Returns once the waiting thread sleeps in its call, or has ended.
+static void until_asleep(void)
+{
+    char name[64], state = 'R';
+
+    while (state != 'S') {
+        FILE *file;
+
+        usleep(1000);
+        if (!waiting)
+            continue;
+        snprintf(name, sizeof(name), "/proc/self/task/%d/stat", waiting);
+        file = fopen(name, "r");
+        if (!file)
+            return;
+        CHECK(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+        fclose(file);
+    }
 }
 
 static void runs_away(void)
@@ -244,7 +268,7 @@ static void runs_away(void)
     usleep(20000);
     CHECK(hyp_shared.progress[CPU] > 1000);
     CHECK(!pthread_create(&waiter, NULL, waits, &end));
-    usleep(20000);
+    until_asleep();
     CHECK(!hyp_unassign_offlet(forever));
     pthread_join(waiter, NULL);
     CHECK(end.state == TENON_HYPLET_STOPPED && is_in(end.pc, forever));
