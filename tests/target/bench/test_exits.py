@@ -52,9 +52,10 @@ def test_short_ways_do_what_the_general_one_does(tenon, tmp_path):
         assert exits["direct"]["irq"] == 0
         # Two hypercalls for its output; the other VMs only ring doorbells.
         assert exits["direct"]["hypercall"] == exits["peer"]["hypercall"] == 202
-        # One exit per interrupt that it raised and per doorbell, except the one in progress.
+        # One exit per interrupt that it raised and per doorbell, except the one in progress: a
+        # doorbell is counted by its sender before it rings, on the short way after that.
         rung = exits["shared"]["hypercall"] - 202
-        assert rung > 10 and exits["peer"]["irq"] - 200 in (rung, rung - 1), exits
+        assert rung > 10 and abs(exits["peer"]["irq"] - 200 - rung) <= 1, exits
     answers = [
         [line for line in outcome.stderr.splitlines() if " answers " in line]
         for outcome in (short, general)
