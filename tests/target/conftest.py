@@ -108,6 +108,13 @@ def compile_guest(folder, name, *places):
     subprocess.run(command, check=True)
 
 
+def vm_image(tenon, folder, name):
+    """The image file of a VM of the system in `folder`, from which it is created at run time."""
+    built = tenon("build", folder, "--vm-image", name, json_file=False)
+    assert_well(built)
+    return ROOT / built.stdout.splitlines()[-1]
+
+
 def cases(folder, script, last, patience=240):
     """Options of a run in which Linux, with the files in `root`, runs a script until a line.
 

@@ -160,7 +160,7 @@ def test_what_long_tests_cover_is_there():
 
 
 def test_no_mark_of_a_long_test_is_overlooked():
-    """They are read from the source: not those of single parameters."""
+    """Only decorators and `pytestmark` are read from the source, not marks of single parameters."""
     for file in Selection().files(*suites.PYTHON, *suites.TARGET):
         if file != Path(__file__):
             assert len(long_tests([file])) == file.read_text().count("mark.long("), file

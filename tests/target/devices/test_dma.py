@@ -60,14 +60,14 @@ def test_cards_reach_the_memory_of_their_linux_alone(tenon, tmp_path):
 
 @pytest.mark.long(30, "pool/hw/iommu-smmuv3", "pool/mortise/smmu", "pool/core/paging")
 @pytest.mark.timeout(600)
-def test_so_they_do_by_an_smmu_with_both_stages(tenon, tmp_path, monkeypatch):
+def test_cards_are_contained_by_an_smmu_with_both_stages(tenon, tmp_path, monkeypatch):
     newer_qemu.put_on_path(monkeypatch)
     assert_cards_are_contained(tenon, tmp_path)
 
 
 @pytest.mark.long(30, "pool/hw/iommu-smmuv3", "pool/mortise/smmu", "pool/core/paging")
 @pytest.mark.timeout(600)
-def test_so_they_do_by_an_smmu_without_stage_1(tenon, tmp_path, monkeypatch):
+def test_cards_are_contained_by_an_smmu_without_stage_1(tenon, tmp_path, monkeypatch):
     newer_qemu.put_on_path(monkeypatch)
     script = tmp_path / "stage-2" / qemu.BINARY
     script.parent.mkdir()

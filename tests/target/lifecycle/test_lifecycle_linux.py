@@ -6,7 +6,7 @@ import struct
 import subprocess
 
 import pytest
-from conftest import ROOT, SUPPORT, assert_well
+from conftest import ROOT, SUPPORT, assert_well, vm_image
 from descriptions import CONTROL, described, linux, motor, section
 
 pytestmark = pytest.mark.long(25, "pool/mortise/lifecycle", "linux")
@@ -131,9 +131,7 @@ def life(tenon, tmp_path_factory):
         place.mkdir(parents=True)
     shutil.copytree(SUPPORT / "linux" / "tick", job / "tick")
     (job / "system.toml").write_text(VMS.format(name="job", rest=JOB))
-    built = tenon("build", job, "--vm-image", "job", json_file=False)
-    assert_well(built)
-    image = (ROOT / built.stdout.splitlines()[-1]).read_bytes()
+    image = vm_image(tenon, job, "job").read_bytes()
     (root / "root/job.vm").write_bytes(image)
     # Larger than the reserve, and on a CPU outside of the manager's authority.
     large = changed(image, 0x28, struct.pack("<Q", 64 << 20))

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 import test_hyplet
-from conftest import ROOT, SUPPORT, assert_well, cases
+from conftest import SUPPORT, assert_well, cases, vm_image
 from descriptions import described, linux, section, table
 
 pytestmark = pytest.mark.long(40, "pool/mortise/psci", "pool/mortise/run", "linux/module")
@@ -52,9 +52,7 @@ def plugged(tenon, tmp_path_factory, times):
     (folder / "job/system.toml").write_text(
         described("job", table("vm", name="job", app="hello", **TENON))
     )
-    built = tenon("build", folder / "job", "--vm-image", "job", json_file=False)
-    assert_well(built)
-    shutil.copy(ROOT / built.stdout.splitlines()[-1], folder / "root/job.vm")
+    shutil.copy(vm_image(tenon, folder / "job", "job"), folder / "root/job.vm")
     rounds = times(ROUNDS)
     script = (SUPPORT / "linux/hotplug.sh").read_text().replace("ROUNDS", str(rounds))
     last = f"PLUG over after {rounds} rounds"
