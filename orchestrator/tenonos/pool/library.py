@@ -135,8 +135,15 @@ def read(folder: Path, layer: str | None = None) -> Library:
     manifest = folder / "Cargo.toml"
     if not manifest.is_file():
         raise InputError("no Cargo.toml and no C file", where=shown(folder))
+    return _library(folder, layer, inputs.text(manifest))
+
+
+@cache
+def _library(folder: Path, layer: str | None, text: str) -> Library:
+    """The library in `folder`, cached by the text of its manifest."""
+    manifest = folder / "Cargo.toml"
     try:
-        values = _values(inputs.text(manifest), shown(manifest))
+        values = inputs.toml(text, shown(manifest))
         package = values["package"]["name"]
     except (KeyError, TypeError) as error:
         raise InputError(f"not a crate's manifest: {error}", where=shown(manifest)) from None
@@ -177,12 +184,6 @@ def read(folder: Path, layer: str | None = None) -> Library:
         small=meta.get("small", ""),
         operations=dict(meta.get("operations", {})),
     )
-
-
-@cache
-def _values(text: str, where: str) -> Mapping[str, Any]:
-    """The values of a manifest, cached by its text."""
-    return inputs.toml(text, where)
 
 
 C_ROOT = "tenon-posix"
