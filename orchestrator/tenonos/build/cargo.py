@@ -1,9 +1,9 @@
 """The cargo driver: one generated crate to one ELF, and one line when that fails.
 
-All images share one target directory, so that common crates are compiled once, and a store of
-linked ELFs, so that systems with the same image link it once. Versions of registry crates are those
-of the workspace's Cargo.lock: each generated crate starts from a copy of it, and additions by cargo
-are refused with `--locked`.
+Images with the same compiler flags share a target directory, so that common crates are compiled once,
+and all of them a store of linked ELFs, so that systems with the same image link it once. Versions of
+registry crates are those of the workspace's Cargo.lock: each generated crate starts from a copy of
+it, and additions by cargo are refused with `--locked`.
 """
 
 import hashlib
@@ -119,12 +119,11 @@ def _without_errata(image: Image, folder: Path) -> bytes:
 
 
 def _linked(image: Image, folder: Path) -> bytes:
-    """The ELF that cargo links, in the target directory shared by all crates."""
-    with exclusive(TARGET):
-        # Cargo and the compiler see the crate in one place, whichever system it is of: equal
-        # images are equal bytes. As the files are new there, cargo compiles them and runs the
-        # build script.
-        crate = TARGET / "crates" / image.package
+    """The ELF that cargo links."""
+    # Cargo and the compiler see the crate in one place, whichever system it is of: equal images are
+    # equal bytes. As the files are new there, cargo compiles them and runs the build script.
+    crate = TARGET / "crates" / image.package
+    with exclusive(TARGET / "locks" / image.package):
         shutil.rmtree(crate, ignore_errors=True)
         for file in (*_generated(folder), folder / LOCK):
             place = crate / file.relative_to(folder)
@@ -152,7 +151,7 @@ def _run(image: Image, folder: Path, crate: Path) -> Path:
             "--message-format=json",
             f"--manifest-path={crate / 'Cargo.toml'}",
             f"--target={image.target}",
-            f"--target-dir={TARGET}",
+            f"--target-dir={_target_folder(image)}",
             image=True,
         )
     finally:
@@ -173,6 +172,13 @@ def _run(image: Image, folder: Path, crate: Path) -> Path:
         if message.get("executable") and target.get("name") == image.package:
             return Path(message["executable"])
     raise WorkError(f"cargo built no image {image.name}")
+
+
+def _target_folder(image: Image) -> Path:
+    """The target directory of all images with these compiler flags. In a common one, cargo compiles
+    every crate anew when the flags differ from those of the build before."""
+    names = "".join(flag.removeprefix("-C") for flag in image.flags)
+    return TARGET / "flags" / (re.sub(r"[^a-z0-9]+", "-", names).strip("-") or "none")
 
 
 def _flags(image: Image) -> str:
