@@ -1,9 +1,9 @@
 """The cargo driver: one generated crate to one ELF, and one line when that fails.
 
-Images with the same compiler flags share a target directory, so that common crates are compiled once,
-and all of them a store of linked ELFs, so that systems with the same image link it once. Versions of
-registry crates are those of the workspace's Cargo.lock: each generated crate starts from a copy of
-it, and additions by cargo are refused with `--locked`.
+Images with the same compiler flags share a target directory, so that common crates are compiled
+once, and all of them a store of linked ELFs, so that systems with the same image link it once.
+Versions of registry crates are those of the workspace's Cargo.lock: each generated crate starts
+from a copy of it, and additions by cargo are refused with `--locked`.
 """
 
 import hashlib
