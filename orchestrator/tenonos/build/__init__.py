@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tenonos import catalogue, locks, ui
 from tenonos.build import c, foreign
-from tenonos.build.cargo import compile_image, forget
+from tenonos.build.cargo import compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
@@ -85,11 +85,10 @@ def build(
     with locks.exclusive(target):
         if pristine:
             _empty(target)
-            forget()
         made = images_of(system, defines)
         elves = {}
         for image in made:
-            elves[image.name] = compiled(image, target)
+            elves[image.name] = compiled(image, target, pristine)
         flats = {name: flatten(elf) for name, elf in elves.items()}
         files = {name: target / name / f"{name}.bin" for name in flats}
         for name, flat in flats.items():
@@ -105,11 +104,11 @@ def build(
     return Built(file, elves, files, tuple(made), system, layout, late)
 
 
-def compiled(image: Image, target: Path) -> Path:
-    """The ELF of an image, for a system with the build folder `target`."""
+def compiled(image: Image, target: Path, anew: bool = False) -> Path:
+    """The ELF of an image, for a system with the build folder `target`; linked again if `anew`."""
     objects = c.objects(image, target / image.name / "c")
     write(image, target / image.name, objects)
-    return compile_image(image, target / image.name)
+    return compile_image(image, target / image.name, anew)
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:

@@ -42,8 +42,9 @@ KEPT = 200
 """Images in the store; the one that was used longest ago is removed first."""
 
 
-def compile_image(image: Image, folder: Path) -> Path:
-    """The linked ELF of the crate in `folder`; returned at once if no input has changed."""
+def compile_image(image: Image, folder: Path, anew: bool = False) -> Path:
+    """The linked ELF of the crate in `folder`; returned at once if no input has changed. With `anew`
+    it is linked though the store has it."""
     elf, stamp = folder / f"{image.name}.elf", folder / "built"
     _seed_lock(folder)
     state = _fingerprint(image, folder)
@@ -51,7 +52,7 @@ def compile_image(image: Image, folder: Path) -> Path:
         ui.detail(f"{image.name}: nothing to do")
         return elf
     stamp.unlink(missing_ok=True)
-    content = None if SETTINGS.locked else _stored(state)
+    content = None if anew or SETTINGS.locked else _stored(state)
     if content is None:
         with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
             content = _without_errata(image, folder)
@@ -66,11 +67,6 @@ def compile_image(image: Image, folder: Path) -> Path:
     elf.write_bytes(content)
     stamp.write_text(_fingerprint(image, folder))
     return elf
-
-
-def forget() -> None:
-    """Remove the stored images."""
-    shutil.rmtree(STORE, ignore_errors=True)
 
 
 def _has_objects(image: Image) -> bool:

@@ -115,6 +115,9 @@ def test_systems_with_the_same_image_link_it_once(build, tmp_path):
     assert "Building hello" in other.stderr
     again = build(tmp_path / "copy", "--pristine")
     assert "Building mortise" in again.stderr and "Building hello" in again.stderr
+    # What other systems have linked is kept.
+    shutil.copytree(ROOT / "examples/systems/hello", tmp_path / "second")
+    assert "Building" not in build(tmp_path / "second").stderr
 
 
 @pytest.mark.long(22, "orchestrator/tenonos/build")
