@@ -43,8 +43,8 @@ KEPT = 200
 
 
 def compile_image(image: Image, folder: Path, anew: bool = False) -> Path:
-    """The linked ELF of the crate in `folder`; returned at once if no input has changed. With `anew`
-    it is linked though the store has it."""
+    """The linked ELF of the crate in `folder`; returned at once if no input has changed. With
+    `anew` it is linked though the store has it."""
     elf, stamp = folder / f"{image.name}.elf", folder / "built"
     _seed_lock(folder)
     state = _fingerprint(image, folder)
