@@ -160,6 +160,8 @@ registers! {
     safe cnthp_cval_el2 = "cnthp_cval_el2";
     /// Physical timer control.
     safe cntp_ctl_el0 = "cntp_ctl_el0";
+    /// Physical timer compare value.
+    safe cntp_cval_el0 = "cntp_cval_el0";
 
     /// Hypervisor configuration.
     rw hcr_el2 = "hcr_el2";

@@ -21,6 +21,9 @@ pub(crate) const TIMER_GUARD: u64 = 192;
 /// For which admission and removal yield to a more urgent vCPU, at most.
 pub(crate) const ADMISSION_DELAY: u64 = 20_000;
 
+/// For which periodic work of Mortise is deferred behind a more urgent vCPU, at most.
+pub(crate) const LONGEST_DEFERRAL: u64 = 1_000_000;
+
 /// Time slice of the background. A vCPU that is in the background only until its next replenishment
 /// gets few slices before it; longer ones would all go to the others.
 pub(crate) const BACKGROUND_SLICE: u64 = 1_000_000;

@@ -4,6 +4,7 @@ mod admission;
 mod guest_entry;
 mod interrupt_entry;
 mod interrupts;
+mod periodic_work;
 mod reserved;
 
 use crate::{
@@ -101,6 +102,7 @@ impl Dispatcher for CoreScheduler {
         self.optional.set(unsafe { OptionalRegisters::detect() });
         self.queue.set_slice(bounds::ticks(core, BACKGROUND_SLICE));
         core.clock().arm_timer(u64::MAX);
+        self.begin_background_timer(core);
         if let Some(regulator) = core.regulator() {
             regulator.begin(core);
         }
@@ -177,9 +179,13 @@ impl Dispatcher for CoreScheduler {
         core.mark_off_core(vm);
     }
 
-    fn reconsider(&self, core: &'static Core) {
-        self.timers.set_own_deadline(core.hypervisor_deadline());
+    fn set_work_due(&self, core: &'static Core, due: u64) {
+        self.arm_periodic_work(core, due);
         self.reschedule.set(true);
+    }
+
+    fn private_interrupt(&self, core: &'static Core) {
+        self.expire_background_timer(core);
     }
 
     fn floating_point(&self) {

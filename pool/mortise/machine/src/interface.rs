@@ -157,8 +157,12 @@ pub trait Dispatcher: Sync {
     /// [records](Core::mark_off_core) it. With `forget` its context is discarded.
     fn hold(&'static self, core: &'static Core, vm: &'static Vm, forget: bool);
 
-    /// The expiry of Mortise's own work changed ([`Core::hypervisor_deadline`]).
-    fn reconsider(&self, core: &'static Core);
+    /// Mortise's own work on the core is due next at this time, in ticks of the counter.
+    fn set_work_due(&self, core: &'static Core, due: u64);
+
+    /// A private interrupt was taken that neither Mortise nor the current vCPU owns, and is still
+    /// active.
+    fn private_interrupt(&self, core: &'static Core);
 
     /// The current guest used floating point, which is trapped.
     fn floating_point(&self);

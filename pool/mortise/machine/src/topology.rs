@@ -390,7 +390,7 @@ impl Core {
     pub(crate) fn set_hypervisor_deadline(&'static self, ticks: u64) {
         self.alarm.set(ticks);
         match self.dispatcher() {
-            Some(dispatcher) => dispatcher.reconsider(self),
+            Some(dispatcher) => dispatcher.set_work_due(self, ticks),
             None => self.machine.board.clock.arm_timer(ticks),
         }
     }

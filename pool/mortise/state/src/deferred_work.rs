@@ -12,9 +12,6 @@ pub const OVERDUE: usize = 2;
 /// Bytes of the work that is not deferred further.
 pub const URGENT: u32 = 0xff << (8 * REQUESTED) | 0xff << (8 * OVERDUE);
 
-/// Longest deferral of periodic work behind urgent guests, in nanoseconds.
-pub const LONGEST_DEFERRAL: u64 = 1_000_000;
-
 /// Pending deferred work: one byte per kind, so that a request is one store and one load reads all.
 #[repr(align(4))]
 pub struct DeferredWork(pub Cell<[u8; 4]>);

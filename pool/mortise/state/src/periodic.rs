@@ -1,8 +1,9 @@
-//! Periodic work of Mortise, started by the hypervisor timer.
+//! Periodic work of Mortise, started by a timer.
 //!
 //! The hypervisor timer is used on the console's core, which takes interrupts to EL2 anyway. On a
-//! shared core the work is done in bounded steps, between which pending interrupts are taken, so that
-//! it does not delay a guest's interrupt.
+//! shared core that timer is the scheduler's, which has another one for the work; it is done there in
+//! bounded steps, between which pending interrupts are taken, so that it does not delay a guest's
+//! interrupt.
 
 use core::cell::Cell;
 use core_list::{Link, Linked};

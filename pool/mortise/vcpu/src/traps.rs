@@ -6,7 +6,7 @@
 //! | floating point and SIMD | own | own | `CPTR_EL2.TFP` = 0 |
 //! | trace, SVE, SME, activity monitors | trap | trap | `CPTR_EL2.TTA`, `TZ`, `TSM`, `TAM` |
 //! | virtual timer, counters | own | own | `CNTVOFF_EL2` = 0 |
-//! | physical timer | own; in a system with shared cores, trap | same | `CNTHCTL_EL2.EL1PCEN` |
+//! | physical timer | own; in a system with shared cores, trap: Mortise uses it | same | `CNTHCTL_EL2.EL1PCEN` |
 //! | performance monitor | own | own; on a shared core, trap | `MDCR_EL2.HPMN` = all; `TPM`, `TPMCR` |
 //! | identification of [features](crate::features) | own; where a feature is hidden, trap | trap | `HCR_EL2.TID3` |
 //! | memory tags, software context numbers, transactions | trap | trap | `HCR_EL2.ATA`, `EnSCXT`, `TME` = 0 |

@@ -39,7 +39,10 @@ impl CoreScheduler {
                 let x = unsafe { &context.frame.get().x };
                 match core.stop_vcpu((vm, vcpu), x, part) {
                     Some(next) => part = next,
-                    None => break Phase::Off,
+                    None => {
+                        Self::enable_background_timer();
+                        break Phase::Off;
+                    }
                 }
             },
             Phase::Starting(start, mut part) if vm.may_run() => loop {
@@ -58,6 +61,7 @@ impl CoreScheduler {
                     break Phase::Starting(start, part);
                 }
                 Self::trap_first_fp_use(context);
+                Self::enable_background_timer();
                 break Phase::Running;
             },
             Phase::Running | Phase::Starting(..) => {

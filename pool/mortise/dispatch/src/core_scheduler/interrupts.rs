@@ -251,10 +251,10 @@ impl CoreScheduler {
         pending
     }
 
-    /// Runs the periodic work of Mortise that is due; false if an interrupt is pending afterwards.
+    /// Marks the periodic work of Mortise as overdue; false if an interrupt is pending afterwards.
     #[inline(always)]
     fn run_core_alarm(&'static self, core: &'static Core) -> bool {
-        core.hypervisor_timer_expired();
+        core.periodic_work_overdue();
         core.clock().rearm_timer(u64::MAX);
         let pending = is_pending();
         // If none is pending, the caller decides.

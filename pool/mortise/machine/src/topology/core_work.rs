@@ -2,22 +2,20 @@
 
 use crate::{Core, Machine};
 use mortise_state::{
-    deferred_work::{DUE, LONGEST_DEFERRAL, OVERDUE, URGENT},
+    deferred_work::{DUE, OVERDUE, URGENT},
     periodic::{PeriodicWork, Progress},
 };
 
 impl Core {
-    /// Marks periodic work as due. The second expiry in a row makes it urgent: work that is overdue is
-    /// not deferred.
-    pub fn hypervisor_timer_expired(&'static self) {
-        let kinds = self.deferred_work.kinds();
-        let still_due = kinds[DUE].replace(1) != 0;
-        kinds[OVERDUE].set(still_due.into());
-        let clock = self.clock();
-        self.set_hypervisor_deadline(match still_due {
-            false => clock.ticks() + clock.frequency().ticks(LONGEST_DEFERRAL),
-            true => u64::MAX,
-        });
+    /// Marks periodic work as due: it is done once the core is idle or runs the background.
+    pub fn periodic_work_due(&self) {
+        self.deferred_work.kinds()[DUE].set(1);
+    }
+
+    /// Marks periodic work as overdue, which is not deferred further.
+    pub fn periodic_work_overdue(&'static self) {
+        self.deferred_work.kinds()[OVERDUE].set(1);
+        self.set_hypervisor_deadline(u64::MAX);
     }
 
     /// Whether deferred work is pending.

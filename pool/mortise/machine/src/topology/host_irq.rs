@@ -4,7 +4,7 @@ use crate::{Core, interface::Irqchip};
 use core_manifest::limits;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
-use mortise_state::priority::OWN_PRIORITY;
+use mortise_state::priority::{OWN_PRIORITY, level_priority};
 
 impl Core {
     /// Acknowledges the pending Group 1 interrupt of the highest priority.
@@ -71,6 +71,15 @@ impl Core {
         let private = board.redistributor(self.cpu);
         private.set_priority(board.hypervisor_timer, OWN_PRIORITY);
         private.enable(board.hypervisor_timer);
+    }
+
+    /// Enables the interrupt of EL1's physical timer on this shared core, where guests do not have that
+    /// timer, at the priority of the least urgent VMs.
+    pub fn enable_background_timer(&self) {
+        let board = &self.machine.board;
+        let private = board.redistributor(self.cpu);
+        private.set_priority(board.physical_timer, level_priority(0));
+        private.enable(board.physical_timer);
     }
 
     /// Acknowledges this core's doorbell through another interrupt controller.

@@ -71,10 +71,11 @@ pub(crate) fn deliver(core: &'static Core, current: Option<(&'static Vm, usize)>
         }
     } else {
         // Without an owner it must not stay active, nor be signalled again.
-        cpu_interface::deactivate(intid);
-        if intid >= FIRST_SPI || core.dispatcher().is_none() {
-            disable(core, intid);
+        match core.dispatcher() {
+            Some(dispatcher) if intid < FIRST_SPI => dispatcher.private_interrupt(core),
+            _ => disable(core, intid),
         }
+        cpu_interface::deactivate(intid);
     }
     core.record(Event::Leave, intid.into());
 }
