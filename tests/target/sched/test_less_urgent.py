@@ -5,8 +5,8 @@ from conftest import assert_well
 from descriptions import described, load_vm, table
 
 URGENT = load_vm("urgent", priority=40) + table("vm.task", name="spin-700us", period="900us")
-"""Runs at most instants at which the log rings are due, every 10 ms, and never for the millisecond for
-which that work waits at most."""
+"""Runs at most instants at which the log rings are due, every 10 ms, and never for the millisecond
+for which that work waits at most."""
 
 
 @pytest.mark.timeout(300)
