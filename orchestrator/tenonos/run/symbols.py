@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenonos.errors import InputError
@@ -63,13 +65,21 @@ def variant(built: Built, image: str) -> str:
     return found.pop()
 
 
-def _symbols(built: Built, image: str) -> list[tuple[str, int]]:
+def _symbols(built: Built, image: str) -> tuple[tuple[str, int], ...]:
+    elf = built.elves[image]
+    status = elf.stat()
+    return _entries(elf, (status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=16)
+def _entries(elf: Path, version: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    """The symbols of an ELF with their values, read once for each `version` of the file."""
     from elftools.elf.elffile import ELFFile
 
-    with built.elves[image].open("rb") as file:
+    with elf.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         entries = [] if table is None else table.iter_symbols()
-        return [(entry.name, int(entry["st_value"])) for entry in entries]
+        return tuple((entry.name, int(entry["st_value"])) for entry in entries)
 
 
 def _pattern(symbol: str) -> re.Pattern[str]:
