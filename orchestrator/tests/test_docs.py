@@ -97,3 +97,26 @@ def test_every_field_of_the_manifest_is_explained():
         known = [field.name for field in record.subcons if not field.name.startswith("_")]
         assert not {name for name in known if f"`{name}`" not in text}
         assert f"{record.sizeof()} bytes" in text
+
+
+@pytest.mark.parametrize("layer", ["mortise", "tenon"])
+def test_the_table_of_a_layer_lists_its_crates(layer):
+    folder = ROOT / "pool" / layer
+    rows = re.findall(r"^\| (`[^|]*) \|", (folder / "README.md").read_text(), re.MULTILINE)
+    listed = [name for row in rows for name in re.findall(r"`([a-z0-9-]+)`", row)]
+    assert sorted(listed) == sorted(path.parent.name for path in folder.glob("*/Cargo.toml"))
+
+
+def test_the_tables_of_the_architecture_name_what_their_files_define():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    begin, end = text.index("## Three paths"), text.index("## Mortise, static")
+    rows = [row for row in text[begin:end].splitlines() if ".rs)" in row]
+    assert len(rows) > 20
+    for row in rows:
+        _, *links = re.split(r"\]\((\.\./[^)]+\.rs)\)", row)
+        for page, rest in zip(links[::2], links[1::2], strict=True):
+            names = re.findall(r"`([A-Za-z_:]+)`", rest.split("[")[0])
+            assert names, f"{page}: no name in {row}"
+            source = (ROOT / "docs" / page).read_text()
+            for part in (part for name in names for part in name.split("::")):
+                assert re.search(rf"\b{part}\b", source), f"no {part} in {page}"
