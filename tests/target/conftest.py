@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -53,6 +54,28 @@ def pytest_collection_modifyitems(config, items):
     if config.getoption("--full"):
         for item in items:
             item.add_marker(pytest.mark.timeout(0), append=False)
+
+
+STARTED = pytest.StashKey[float]()
+
+
+def processor_seconds():
+    """Processor time of this process, and of the processes that it has waited for."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    item.stash[STARTED] = processor_seconds()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """Record what a test took, with its fixtures, for comparison with its mark `long`."""
+    if call.when == "teardown":
+        spent = processor_seconds() - item.stash[STARTED]
+        item.user_properties.append(("processor_seconds", f"{spent:.1f}"))
 
 
 @pytest.fixture(scope="session")

@@ -11,15 +11,16 @@ import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tenonos import paths
+from tenonos import paths, ui
 from tools.testing.cargo import Show
 from tools.testing.count import Count
 from tools.testing.lanes import Lanes
 from tools.testing.process import Process, Silent
-from tools.testing.selection import ALL, Selection
+from tools.testing.selection import ALL, Selection, long_tests
 
 _TEST = re.compile(r"^(?P<name>\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
 
@@ -52,6 +53,23 @@ def _first_line(message: str) -> str:
     return next(iter(message.splitlines()), "")[:200]
 
 
+def understated(report: Path, files: Iterable[Path]) -> Iterator[str]:
+    """Long tests that took much more processor time than their marks state: a run of what a change
+    touches would take longer than its budget."""
+    spent: Counter[tuple[str, str]] = Counter()
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        file = case.get("classname", "").rpartition(".")[2]
+        for one in case.iter("property"):
+            if one.get("name") == "processor_seconds":
+                seconds = float(one.get("value", "0"))
+                spent[file, case.get("name", "").partition("[")[0]] += seconds
+                spent[file, ""] += seconds
+    for test in long_tests(files):
+        seconds = spent[test.file.stem, test.name]
+        if seconds > 1.5 * test.seconds + 5:
+            yield f"{test.node}: {seconds:.0f} s of processor time, and marked {test.seconds}"
+
+
 def run(
     name: str,
     folders: Sequence[Path],
@@ -71,14 +89,16 @@ def run(
     options += ["--full"] if selection.full and has_long_forms else []
     if lanes == 1 or len(files) == 1:
         where = selection.nodes(files) if selection.is_narrow else list(folders)
-        return _Part(name, where, silence, show, options=options).run()
+        return _Part(name, files, where, silence, show, options=options).run()
     groups: dict[str, list[Path]] = {}
     for file in files:
         key = "-".join(file.parent.parts[-2:]) if by_folder else file.stem.removeprefix("test_")
         groups.setdefault(key, []).append(file)
     mark = "" if by_folder else "not alone"
     beside = [
-        _Part(f"{name}-{key}", selection.nodes(groups[key]), silence, show, mark, options)
+        _Part(
+            f"{name}-{key}", groups[key], selection.nodes(groups[key]), silence, show, mark, options
+        )
         for key in sorted(groups, key=lambda key: _length(groups[key]), reverse=True)
     ]
     total = Lanes(lanes).run((part.start, part.read) for part in beside)
@@ -86,7 +106,7 @@ def run(
     if by_folder or not alone:
         return total
     where = selection.nodes(alone)
-    return total + _Part(f"{name}-alone", where, silence, show, "alone", options).run()
+    return total + _Part(f"{name}-alone", alone, where, silence, show, "alone", options).run()
 
 
 def _length(files: list[Path]) -> tuple[int, int]:
@@ -102,13 +122,15 @@ class _Part:
     def __init__(
         self,
         name: str,
+        files: Sequence[Path],
         where: Sequence[Path | str],
         silence: float,
         show: Show,
         mark: str = "",
         options: Sequence[str] = (),
     ) -> None:
-        self._name, self._where, self._mark, self._options = name, where, mark, options
+        self._name, self._files, self._where = name, files, where
+        self._mark, self._options = mark, options
         self._silence, self._show = silence, show
         self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
         self._report = paths.ensure(paths.RUN) / f"test-{name}.xml"
@@ -136,6 +158,8 @@ class _Part:
         reported = self._report.exists()
         if reported:
             total += count(self._report)
+            for line in understated(self._report, self._files):
+                ui.warn(line)
         if not total.failed and not (reported and process.status in _WELL):
             total.fail(f"{self._name}: pytest ended with status {process.status} (see {log})")
         return total

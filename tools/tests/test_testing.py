@@ -47,6 +47,24 @@ def scratch(monkeypatch, tmp_path):
     return folder
 
 
+def test_a_mark_that_states_too_little_is_reported(scratch, tmp_path):
+    file = scratch / "test_y.py"
+    file.write_text(
+        "@pytest.mark.long(10, 'a')\ndef test_one(): pass\n"
+        "@pytest.mark.long(100, 'b')\ndef test_two(): pass\n"
+    )
+    cases = (("test_one[a]", 15), ("test_one[b]", 30), ("test_two", 90), ("test_three", 400))
+    text = "".join(
+        f'<testcase classname="y.test_y" name="{name}"><properties>'
+        f'<property name="processor_seconds" value="{seconds}"/></properties></testcase>'
+        for name, seconds in cases
+    )
+    report = tmp_path / "report.xml"
+    report.write_text(f"<testsuites><testsuite>{text}</testsuite></testsuites>")
+    (told,) = python_tests.understated(report, [file])
+    assert told.endswith("test_one: 45 s of processor time, and marked 10")
+
+
 def test_python_results_are_added_up(scratch):
     (scratch / "test_x.py").write_text(
         "import pytest\n"
