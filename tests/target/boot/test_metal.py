@@ -20,7 +20,7 @@ memory = "2M"
 """
 
 
-@pytest.mark.long(20, "boards")
+@pytest.mark.long(40, "boards")
 @pytest.mark.parametrize(
     ("board", "base"), [("raspberry-pi-4", 0x20_0000), ("rk3568", 0x4020_0000)]
 )

@@ -267,7 +267,7 @@ OF_MODE_2 = ("state/src/backlog", "run/src/irq/acknowledge", "partition/src/slot
 """Modules of Mortise for shared cores and VMs created at run time only."""
 
 
-@pytest.mark.long(22, "orchestrator/tenonos/build", "pool/mortise/lifecycle")
+@pytest.mark.long(30, "orchestrator/tenonos/build", "pool/mortise/lifecycle")
 @pytest.mark.parametrize(
     ("system", "linked"), [("motor-linux", set()), ("on-demand", set(OF_MODE_2))]
 )

@@ -11,7 +11,7 @@ SOURCE = ROOT / "pool/tenon/machine/src/options.rs"
 OPTIONS = re.findall(r"^    \w+: \w+ = (\w+), on_the_host", SOURCE.read_text(), re.M)
 
 
-@pytest.mark.long(15, "orchestrator/tenonos/pool", "orchestrator/tenonos/generate")
+@pytest.mark.long(37, "orchestrator/tenonos/pool", "orchestrator/tenonos/generate")
 @pytest.mark.parametrize("cores", [1, 4])
 def test_an_option_is_folded_into_what_it_switches(tenon, cores):
     setting = f"CONFIG_TENON_THREAD_CORES={cores}"

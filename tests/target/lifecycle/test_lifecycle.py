@@ -50,7 +50,7 @@ def test_they_do_on_one_core_and_a_loop_there_goes_first(tenon):
     assert control["latency_ns"]["max"] <= 1_000
 
 
-@pytest.mark.long(16, "pool/mortise/lifecycle", "pool/mortise/transfer", "pool/tenon/c-api")
+@pytest.mark.long(35, "pool/mortise/lifecycle", "pool/mortise/transfer", "pool/tenon/c-api")
 @pytest.mark.timeout(300)
 def test_a_program_in_c_has_the_same_calls(tenon):
     outcome = tenon("run", "job-manager", "--headless", "--deterministic", "--seconds", 5)
@@ -64,7 +64,7 @@ def test_a_program_in_c_has_the_same_calls(tenon):
     assert {vm["state"] for vm in made} == {"destroyed"}
 
 
-@pytest.mark.long(16, "pool/mortise/lifecycle", "pool/mortise/transfer")
+@pytest.mark.long(60, "pool/mortise/lifecycle", "pool/mortise/transfer")
 @pytest.mark.timeout(300)
 def test_a_manager_may_be_paused_in_the_midst_of_each_call(tenon):
     outcome = tenon(
@@ -93,7 +93,7 @@ def test_what_a_manager_began_and_left_keeps_no_memory_and_no_slot(tenon):
     assert outcome.said("supervisor") == ["restarted 44 times"]
 
 
-@pytest.mark.long(21, "pool/mortise/lifecycle", "pool/mortise/transfer")
+@pytest.mark.long(50, "pool/mortise/lifecycle", "pool/mortise/transfer")
 @pytest.mark.timeout(300)
 def test_calls_that_meet_lead_where_one_after_the_other_would(tenon):
     # A manager on two cores, interrupt storms on one of them, VMs on two shared cores.

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, SUPPORT, assert_well, vm_image
 from descriptions import CONTROL, described, linux, motor, section
 
-pytestmark = pytest.mark.long(25, "pool/mortise/lifecycle", "linux")
+pytestmark = pytest.mark.long(40, "pool/mortise/lifecycle", "linux")
 
 CYCLES = 100
 

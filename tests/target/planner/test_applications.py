@@ -34,7 +34,7 @@ def test_what_is_composed_answers_and_has_the_bytes_of_its_cards(pool, name):
     assert abs(tried.card_error) <= 10
 
 
-@pytest.mark.long(25, "orchestrator/tenonos/plan", "pool/apps/publisher")
+@pytest.mark.long(35, "orchestrator/tenonos/plan", "pool/apps/publisher")
 def test_what_is_sampled_is_sent_to_linux(pool):
     asked = Application(
         name="publisher",

@@ -12,7 +12,7 @@ def pool():
     return Pool()
 
 
-@pytest.mark.long(20, "orchestrator/tenonos/plan", "pool/apps/task-set")
+@pytest.mark.long(35, "orchestrator/tenonos/plan", "pool/apps/task-set")
 def test_several_tasks_of_one_vm_keep_their_periods(tenon, pool, tmp_path):
     text = "three periodic tasks in one VM: 2 ms, 5 ms and 10 ms, beside Linux"
     compose(text, pool=pool).write(tmp_path)

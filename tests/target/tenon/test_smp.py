@@ -43,7 +43,7 @@ def test_four_cores_without_mortise(four, machine, tmp_path):
     all_passed(bare(four, tmp_path, " passed, ", machine=machine))
 
 
-@pytest.mark.long(20, "pool/core/bare", "pool/tenon/kernel")
+@pytest.mark.long(30, "pool/core/bare", "pool/tenon/kernel")
 @pytest.mark.timeout(600)
 def test_an_image_for_more_cores_than_there_are_says_so(four, tmp_path):
     lines = bare(four, tmp_path, " passed, ", cores=2)
