@@ -34,7 +34,7 @@ BEGIN = 100 * MS
 PREPARE = 3 * US
 """Execution time of a VM at the start, before it waits for its first release."""
 
-RELEASE = 1_500
+RELEASE = 1_000
 """Overhead of a release: an interrupt, a wake-up, a sleep, a sample."""
 
 BOUND = 20 * US
