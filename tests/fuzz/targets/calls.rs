@@ -5,7 +5,7 @@
 mod any;
 
 use mortise_hypercall::{ARCHITECTURE, Call, Caller, Outcome, PowerState, Start, route};
-use mortise_psci::{GROUP, LEADER, NextAction, Power, RunEnd};
+use mortise_psci::{FIRST_VCPU, GROUP, NextAction, Power, RunEnd};
 
 const VCPUS: usize = 4;
 const MEMORY: std::ops::Range<u64> = 0x4000_0000..0x5000_0000;
@@ -26,7 +26,7 @@ impl Vm {
             NextAction::Wait => {}
             NextAction::Start(start) => assert!(MEMORY.contains(&start.entry)),
             NextAction::EndRun(_) => {
-                assert_eq!(vcpu, LEADER, "another one leads");
+                assert_eq!(vcpu, FIRST_VCPU, "another one leads");
                 for vcpu in 0..VCPUS {
                     assert_eq!(self.power.state(vcpu), PowerState::Off, "one runs on");
                 }

@@ -35,7 +35,8 @@ impl Output {
         };
         let ring = guest.log().and_then(|range| {
             let (start, size) = (range.start() as usize, range.size() as usize);
-            // SAFETY: Mortise maps the areas of its header as long as the machine runs.
+            // SAFETY: Mortise maps the areas of its header as long as the machine runs, and the caller
+            // states that this is the only producer.
             Producer::attach(unsafe { Area::from_raw(start as *mut u8, size) }?).ok()
         });
         ring.map_or(Self::None, Self::Ring)
@@ -56,7 +57,7 @@ impl Output {
                 let mut put = |bytes: &[u8]| bytes.iter().for_each(|&byte| serial.write_byte(byte));
                 for &byte in bytes {
                     if !*begun {
-                        prefix(name, time, &mut put);
+                        write_prefix(name, time, &mut put);
                     }
                     *begun = byte != b'\n';
                     put(if *begun {
@@ -71,7 +72,7 @@ impl Output {
 }
 
 /// Writes the prefix of a line: `[    1.500000000] beat| `.
-fn prefix(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
+fn write_prefix(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
     const SECOND: u64 = 1_000_000_000;
     let (seconds, rest) = (time / SECOND, time % SECOND);
     put(b"[");
@@ -83,18 +84,18 @@ fn prefix(name: &str, time: u64, put: &mut dyn FnMut(&[u8])) {
     put(b"| ");
 }
 
-/// Pads a number on the left, to as many digits as `most` has.
-fn pad(number: u64, most: u64, with: &[u8], put: &mut dyn FnMut(&[u8])) {
-    let mut digit = most;
-    while digit > number.max(1) {
-        put(with);
-        digit /= 10;
+/// Pads a number on the left, to as many digits as the power of ten `least_power` has.
+fn pad(number: u64, least_power: u64, fill_byte: &[u8], put: &mut dyn FnMut(&[u8])) {
+    let mut power = least_power;
+    while power > number.max(1) {
+        put(fill_byte);
+        power /= 10;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::prefix;
+    use super::write_prefix;
     use proptest::prelude::*;
 
     proptest! {
@@ -102,7 +103,7 @@ mod tests {
         fn the_prefix_is_that_of_mortise(time in any::<u64>(), shift in 0..64u32) {
             let time = time >> shift;
             let mut line = Vec::new();
-            prefix("beat", time, &mut |bytes| line.extend_from_slice(bytes));
+            write_prefix("beat", time, &mut |bytes| line.extend_from_slice(bytes));
             let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
             prop_assert_eq!(
                 String::from_utf8(line).unwrap(),

@@ -54,7 +54,7 @@ mod tests;
 pub use entity::{HasSchedEntity, SchedEntity};
 pub use fair::{FairServer, FairServers, HasFairServer};
 pub use fixed_priority::{FixedPriorityScheduler, Reason};
-pub use reservation::{Budget, ReservationScheduler};
+pub use reservation::{ChargeOutcome, ReservationScheduler};
 pub use run_queue::{Priority, RunQueue, Schedulable, State};
 pub use scheduler::{Decision, Scheduler};
 pub use server::{HasServer, OnDepletion, Policy, Reservation, Server};

@@ -10,7 +10,7 @@ mod background;
 
 /// The state of the running entity's budget after a charge.
 #[derive(Clone, Copy)]
-pub enum Budget<S> {
+pub enum ChargeOutcome<S> {
     /// Budget remains, or there is none.
     Remaining,
     /// The budget is depleted.
@@ -222,14 +222,14 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
 
     /// Step 1 of [`decide`](ReservationScheduler::decide): charges the running entity up to `now`.
     #[inline(always)]
-    pub fn charge(&self, now: u64) -> Budget<S> {
+    pub fn charge(&self, now: u64) -> ChargeOutcome<S> {
         let ran = now.wrapping_sub(self.charged.replace(now));
         if let Some(budgeted) = self.budgeted.get() {
             return Self::charge_budget(budgeted, ran, now);
         }
         cold_path();
         if !self.in_background.get() {
-            return Budget::Remaining;
+            return ChargeOutcome::Remaining;
         }
         self.slice_left.set(self.slice_left.get() - ran as i64);
         // In the background too an entity can have a budget.
@@ -239,25 +239,25 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
             .filter(|&owner| Self::has_budget(owner))
         {
             Some(owner) => Self::charge_budget(owner, ran, now),
-            None => Budget::Remaining,
+            None => ChargeOutcome::Remaining,
         }
     }
 
     #[inline(always)]
-    fn charge_budget(item: S, ran: u64, now: u64) -> Budget<S> {
+    fn charge_budget(item: S, ran: u64, now: u64) -> ChargeOutcome<S> {
         let server = item.server();
         if server.is_period_over(now) {
             cold_path();
             server.charge(ran, now);
             if server.is_period_over(now) {
-                return Budget::DeadlineMissed;
+                return ChargeOutcome::DeadlineMissed;
             }
         } else {
             server.charge_in_period(ran);
         }
         match server.is_depleted() {
-            true => Budget::Depleted(item),
-            false => Budget::Remaining,
+            true => ChargeOutcome::Depleted(item),
+            false => ChargeOutcome::Remaining,
         }
     }
 

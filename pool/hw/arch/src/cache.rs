@@ -15,7 +15,7 @@ pub fn line_size() -> usize {
 /// # Safety
 ///
 /// The page is mapped as normal memory, its address is a multiple of 4 KiB, and all references to
-/// it are to cells.
+/// it are to an `UnsafeCell`.
 pub unsafe fn zero_page(page: usize) {
     /// DCZID_EL0.DZP: zeroing by blocks is not allowed.
     #[cfg(target_arch = "aarch64")]
@@ -42,7 +42,7 @@ pub unsafe fn zero_page(page: usize) {
     }
     for word in 0..4096 / size_of::<u64>() {
         // SAFETY: the word lies within the page, which the caller states to be mapped and referred
-        // to by cells only.
+        // to as `UnsafeCell` only.
         unsafe { (page as *mut u64).add(word).write_volatile(0) };
     }
 }
@@ -66,7 +66,7 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
     crate::barrier::dsb_sy();
 }
 
-/// Bytes that one step of [`copy_to_memory`] and [`zero_to_memory`] moves. Addresses and lengths
+/// Bytes that one step of [`copy_to_poc`] and [`zero_to_poc`] moves. Addresses and lengths
 /// are multiples of it.
 pub const CHUNK: usize = 64;
 
@@ -75,15 +75,15 @@ pub const CHUNK: usize = 64;
 /// # Safety
 ///
 /// Both ranges are mapped as normal memory, the target is writable, and addresses and length are
-/// multiples of [`CHUNK`]. All references to either are to cells. Concurrent writes to the source
-/// may or may not be copied.
-pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
+/// multiples of [`CHUNK`]. All references to either are to an `UnsafeCell`. Concurrent writes to the
+/// source may or may not be copied.
+pub unsafe fn copy_to_poc(from: usize, to: usize, length: usize) {
     if length == 0 {
         return;
     }
     #[cfg(target_arch = "aarch64")]
     {
-        // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
+        // SAFETY: the caller states that both ranges are mapped and referred to as `UnsafeCell` only.
         unsafe {
             core::arch::asm!(
                 "2: ldp {a}, {b}, [{from}], #64", "ldp {c}, {d}, [{from}, #-48]",
@@ -104,7 +104,7 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
         }
     }
     #[cfg(not(target_arch = "aarch64"))]
-    // SAFETY: the caller states that both ranges are mapped and referred to by cells only.
+    // SAFETY: the caller states that both ranges are mapped and referred to as `UnsafeCell` only.
     unsafe {
         core::ptr::copy(from as *const u8, to as *mut u8, length);
     }
@@ -117,13 +117,13 @@ pub unsafe fn copy_to_memory(from: usize, to: usize, length: usize) {
 /// # Safety
 ///
 /// The range is mapped as writable normal memory; address and length are multiples of [`CHUNK`].
-/// All references to it are to cells.
-pub unsafe fn zero_to_memory(start: usize, length: usize) {
+/// All references to it are to an `UnsafeCell`.
+pub unsafe fn zero_to_poc(start: usize, length: usize) {
     /// DCZID_EL0: a block of 16 words of 4 bytes, not prohibited (Arm ARM, D19.2).
     #[cfg(target_arch = "aarch64")]
-    const CHUNK_BLOCKS: u64 = 4;
+    const DCZID_64_BYTES: u64 = 4;
     #[cfg(target_arch = "aarch64")]
-    if crate::read_register!("dczid_el0") == CHUNK_BLOCKS && length > 0 && line_size() >= CHUNK {
+    if crate::read_register!("dczid_el0") == DCZID_64_BYTES && length > 0 && line_size() >= CHUNK {
         // SAFETY: the caller states that the range is mapped and writable; a block is a chunk.
         unsafe {
             core::arch::asm!(
@@ -136,7 +136,8 @@ pub unsafe fn zero_to_memory(start: usize, length: usize) {
         return crate::barrier::dsb_sy();
     }
     for at in (start..start + length).step_by(size_of::<u128>()) {
-        // SAFETY: the caller states that the range is mapped and writable, and refers to cells only.
+        // SAFETY: the caller states that the range is mapped and writable, and that references to it
+        // are to an `UnsafeCell`.
         unsafe { (at as *mut u128).write_volatile(0) };
     }
     // SAFETY: the caller states that the range is mapped.

@@ -2,9 +2,9 @@
 
 use hw_arch::mmio::Mmio;
 
-const CTLR: usize = 0x00;
-const PMR: usize = 0x04;
-const BPR: usize = 0x08;
+const GICC_CTLR: usize = 0x00;
+const GICC_PMR: usize = 0x04;
+const GICC_BPR: usize = 0x08;
 /// Active priorities, four words for each group (`GICC_APR`, `GICC_NSAPR`).
 const ACTIVE: usize = 0xd0;
 const ACTIVE_WORDS: usize = 8;
@@ -40,12 +40,12 @@ impl CpuInterface {
         self.frame.base()
     }
 
-    /// Enables the interface for all priorities, with preemption between them. The end of an
-    /// interrupt drops its priority and deactivates it, and interrupts are signalled as IRQ.
+    /// Enables the interface for all priorities, without priority grouping (`GICC_BPR` = 0). The end
+    /// of an interrupt drops its priority and deactivates it, and interrupts are signalled as IRQ.
     pub fn initialise(&self) {
-        self.frame.write32(PMR, 0xff);
-        self.frame.write32(BPR, 0);
-        self.frame.write32(CTLR, 1);
+        self.frame.write32(GICC_PMR, 0xff);
+        self.frame.write32(GICC_BPR, 0);
+        self.frame.write32(GICC_CTLR, 1);
     }
 
     /// Enables the interface for interrupts more urgent than `priority`, with no priority active.
@@ -55,21 +55,21 @@ impl CpuInterface {
             mask: priority.into(),
             active: [0; ACTIVE_WORDS],
         });
-        self.frame.write32(BPR, 0);
+        self.frame.write32(GICC_BPR, 0);
     }
 
     /// Disables the interface, as at power-on.
     pub fn disable(&self) {
-        self.frame.write32(CTLR, 0);
-        self.frame.write32(PMR, 0);
+        self.frame.write32(GICC_CTLR, 0);
+        self.frame.write32(GICC_PMR, 0);
     }
 
     /// The state that decides which interrupts are signalled.
     #[must_use]
     pub fn state(&self) -> InterfaceState {
         InterfaceState {
-            control: self.frame.read32(CTLR),
-            mask: self.frame.read32(PMR),
+            control: self.frame.read32(GICC_CTLR),
+            mask: self.frame.read32(GICC_PMR),
             active: core::array::from_fn(|word| self.frame.read32(ACTIVE + 4 * word)),
         }
     }
@@ -79,8 +79,8 @@ impl CpuInterface {
         for (word, active) in state.active.iter().enumerate() {
             self.frame.write32(ACTIVE + 4 * word, *active);
         }
-        self.frame.write32(PMR, state.mask);
-        self.frame.write32(CTLR, state.control);
+        self.frame.write32(GICC_PMR, state.mask);
+        self.frame.write32(GICC_CTLR, state.control);
     }
 
     /// Acknowledges the most urgent pending interrupt. [`end`](Self::end) takes the value unchanged.

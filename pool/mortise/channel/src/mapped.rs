@@ -54,7 +54,7 @@ impl MappedChannel {
         for head in &heads {
             // SAFETY: the early table maps all of RAM, and the manifest's parser has checked that no
             // other use overlaps the channel.
-            unsafe { cache::zero_to_memory(head.start() as usize, head.size() as usize) };
+            unsafe { cache::zero_to_poc(head.start() as usize, head.size() as usize) };
         }
         let start = described.producer.start() + PAGE_SIZE;
         let messages = described.producer.end().checked_sub(start);

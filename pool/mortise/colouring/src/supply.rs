@@ -56,7 +56,7 @@ impl Frames for Supply {
         // once; the library has checked that no guest maps it and that it is not part of Mortise. A
         // frame is plain bytes, valid with any contents.
         unsafe {
-            hw_arch::cache::zero_to_memory(page, PAGE as usize);
+            hw_arch::cache::zero_to_poc(page, PAGE as usize);
             Some(&mut *(page as *mut Frame))
         }
     }

@@ -121,7 +121,7 @@ impl VmExtension for Loans {
             let (start, size) = (lending.memory.start(), lending.memory.size());
             // SAFETY: the early table maps all of RAM, and the parser of the manifest has checked
             // that no other VM maps the cells.
-            unsafe { hw_arch::cache::zero_to_memory(start as usize, size as usize) };
+            unsafe { hw_arch::cache::zero_to_poc(start as usize, size as usize) };
             let lent = [const { Once::new() }; limits::VCPUS];
             for (vcpu, lent) in lent.iter().enumerate() {
                 if let Some((ipa, page)) = lending.cell(vcpu) {

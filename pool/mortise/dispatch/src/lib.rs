@@ -1,10 +1,21 @@
 //! Scheduler and VM switch of shared cores: dispatch, mode 2 of Mortise.
 //!
 //! A shared core runs the most urgent of its ready vCPUs (TenonOS paper, 4.4.3, Figure 7). A vCPU
-//! that waits for an interrupt (WFI) is descheduled at once. An interrupt for it, including its own
-//! timer's, preempts the running vCPU at once, whatever that vCPU has masked: physical interrupts
-//! are taken to EL2. There is no periodic tick: the hypervisor timer is set for the next event
-//! only.
+//! that waits for an interrupt (WFI) is descheduled at once. An interrupt for a more urgent vCPU,
+//! including its own timer's, preempts the running one at once, whatever that has masked: physical
+//! interrupts are taken to EL2. One for a VM of a lower interrupt level waits behind the priority mask
+//! (`mortise_state::priority`). There is no periodic tick: the hypervisor timer is set for the next
+//! event only.
+//!
+//! | module | content |
+//! |---|---|
+//! | `core_scheduler` | scheduler of a core; which vCPU runs: `decide`, in the order of `core_sched::entity` |
+//! | `core_scheduler::interrupt_entry`, `interrupts` | interrupt exits; wake-ups by interrupts and timers |
+//! | `core_scheduler::reserved` | decisions with reservations, whose budgets are charged |
+//! | `core_scheduler::guest_entry` | guest entry and VM switch |
+//! | `core_scheduler::admission` | admission and removal of vCPUs |
+//! | `core_mode`, `bounds` | scheduling mode of a core; bounds of its sections |
+//! | `vcpu_context` | state of a vCPU that a switch saves and restores |
 //!
 //! | state of a vCPU | where it is while the vCPU is descheduled |
 //! |---|---|

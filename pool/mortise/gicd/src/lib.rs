@@ -3,25 +3,25 @@
 //! The frames are absent from every VM's stage 2, so each access arrives as a data abort.
 //!
 //! * [`Register::decode`] turns (frame, offset, width) into a register and the interrupts it covers,
-//!   or [`Register::Reserved`], which reads as zero and ignores writes. No other code sees a raw
+//!   or [`Register::Reserved`], which reads as zero and ignores writes. No other code uses a raw
 //!   offset. The emulated distributor (`mortise_vgic`) and the mediated ones share this map.
-//! * [`OwnedInterrupts`] holds the interrupts and physical CPUs of a VM in direct mode
+//! * [`OwnedInterrupts`] holds the interrupts and physical CPUs of a VM with direct interrupts
 //!   (`HCR_EL2.IMO = 0`). Such a VM acknowledges and ends Group 1 interrupts on the physical CPU
-//!   interface without an exit. [`OwnedInterrupts::decide`] says what its access to a frame may do to the physical
-//!   register: other VMs' interrupts and the enable bit of the hypervisor's doorbell lie in the same
+//!   interface without an exit. [`OwnedInterrupts::decide`] determines what its access to a frame may
+//!   do to the physical register: other VMs' interrupts and the enable bit of the hypervisor's doorbell lie in the same
 //!   frames. A write to `ICC_SGI1R_EL1` traps too, because it could interrupt any CPU
 //!   ([`OwnedInterrupts::sgis`]).
 //!
 //! # Guarantees
 //!
 //! Pure, total and constant-time: every offset of every width decodes, nothing panics, nothing is
-//! allocated. A VM in direct mode reaches only
+//! allocated. A VM with direct interrupts reaches only
 //!
 //! * the interrupts it owns: SGIs except the doorbell's, and the PPIs and SPIs assigned to it;
 //! * on its own CPUs: vCPU `i`, of affinity 0.0.0.i, is physical CPU `i` of its list;
 //! * their enable, pending, active, priority, trigger and route; priorities no more urgent than
 //!   [`HIGHEST_GUEST_PRIORITY`], so that the doorbell preempts;
-//! * never their group, GICD_CTLR, power management or LPI tables (these are DMA).
+//! * never their group, GICD_CTLR, power management or LPI tables (read by DMA).
 //!
 //! All other fields read as zero, or as on a GICv3 with one security state and no LPIs, and ignore
 //! writes.

@@ -4,7 +4,7 @@ mod boot_vms;
 mod queries;
 
 use crate::{
-    Caller, Failure, Operation, Request,
+    Caller, Error, Operation, Request,
     executor::{Executor, poll},
     stop::{Stop, check_pending},
 };
@@ -82,13 +82,13 @@ impl CallContext<'_> {
     fn target(&self, handle: Handle) -> Result<&'static Vm, Stop> {
         self.check_pending()?;
         let vm = self.executor.machine.vm(usize::from(handle.slot));
-        Ok(vm.ok_or(Failure::NotFound)?)
+        Ok(vm.ok_or(Error::NotFound)?)
     }
 
     /// Translates an IPA range of the caller.
-    pub(crate) fn translate(&self, range: &IntermediateRange) -> Result<PhysicalRange, Failure> {
+    pub(crate) fn translate(&self, range: &IntermediateRange) -> Result<PhysicalRange, Error> {
         let found = self.vm.description().translate(range);
-        found.ok_or(Failure::Invalid)
+        found.ok_or(Error::Invalid)
     }
 
     /// Ends this step if an interrupt is pending. The call has changed nothing since it was made.
@@ -109,8 +109,8 @@ impl CallContext<'_> {
             .zip(raw.words_mut().chunks_mut(READ_STEP))
         {
             self.check_pending()?;
-            // SAFETY: the range is RAM of the calling VM, which stays mapped while its vCPU makes
-            // the call.
+            // SAFETY: the descriptor is RAM of the calling VM, which stays mapped while its vCPU makes
+            // the call; it lies in one page at a multiple of 8 (`Request::parse`).
             unsafe { self.executor.transfer.read(at, words) };
         }
         self.check_pending()?;
@@ -119,7 +119,7 @@ impl CallContext<'_> {
         self.check_pending()?;
         let subject = Subject::File(self.caller.vm);
         if self.executor.setup.schedule(subject, &descriptor).is_none() {
-            return Err(Failure::Invalid.into());
+            return Err(Error::Invalid.into());
         }
         self.put(subject, &descriptor)
     }
@@ -131,8 +131,8 @@ impl CallContext<'_> {
         let setup = self.executor.setup;
         let named = setup.template_named(name);
         self.check_pending()?;
-        let template = named.ok_or(Failure::NotFound)?;
-        let descriptor = setup.template(template).ok_or(Failure::NotFound)?;
+        let template = named.ok_or(Error::NotFound)?;
+        let descriptor = setup.template(template).ok_or(Error::NotFound)?;
         self.put(Subject::Template(template), descriptor)
     }
 
@@ -166,14 +166,14 @@ impl CallContext<'_> {
     }
 
     /// The slot that this call has begun to fill, if it is repeated.
-    fn begun(&self) -> Result<Option<usize>, Failure> {
+    fn begun(&self) -> Result<Option<usize>, Error> {
         let Some(slot) = self.call.progress().checked_sub(1) else {
             return Ok(None);
         };
         let own = self.executor.registry.lock().abandoned(self.caller);
         match own == Some(slot as usize) {
             true => Ok(own),
-            false => Err(Failure::Invalid),
+            false => Err(Error::Invalid),
         }
     }
 
@@ -192,7 +192,7 @@ impl CallContext<'_> {
 
     fn advance_creation(&self, slot: usize) -> Result<Outcome, Stop> {
         let handle = self.executor.registry.lock().handle(slot);
-        let handle = handle.ok_or(Failure::NotFound)?.to_register();
+        let handle = handle.ok_or(Error::NotFound)?.to_register();
         self.executor.advance(slot)?.or_again(slot as u32 + 1)?;
         if let Ok(progress) = u32::try_from(handle) {
             check_pending(progress)?;
@@ -218,7 +218,7 @@ impl CallContext<'_> {
                 .filter(|memory| memory.contains(&target))
                 .and_then(|memory| memory.offset_of(target.start()));
             let (Some(offset), Some(memory)) = (offset, record.memory) else {
-                return Err(Failure::Invalid.into());
+                return Err(Error::Invalid.into());
             };
             record.held = true;
             memory.start() + offset
@@ -228,7 +228,7 @@ impl CallContext<'_> {
         let at = unsafe { self.executor.transfer.copy(from, to, done) };
         let mut registry = self.executor.registry.lock();
         let record = registry.record_mut(usize::from(handle.slot));
-        record.ok_or(Failure::NotFound)?.held = false;
+        record.ok_or(Error::NotFound)?.held = false;
         Ok(match at < from.size() {
             true => Outcome::Again((at / GRAIN) as u32),
             false => Reply::SUCCESS.into(),
@@ -250,7 +250,7 @@ impl CallContext<'_> {
         }
         // Another call may have changed the state since the request.
         if self.state(handle)? != State::Paused {
-            return Err(Failure::Busy.into());
+            return Err(Error::Busy.into());
         }
         poll(|| vm.is_held()).or_again(PAUSE_REQUESTED)
     }
@@ -293,13 +293,13 @@ impl CallContext<'_> {
         {
             let mut registry = self.executor.registry.lock();
             let record = registry.find(self.caller, self.authority, handle)?;
-            let state = record.state.after(event).ok_or(Failure::Busy)?;
+            let state = record.state.after(event).ok_or(Error::Busy)?;
             match record.operation {
                 Some((own, _)) if own == operation => {}
                 // A destruction by a rule of the system continues: its memory may be free already.
                 Some((Operation::Retire, _)) if operation == Operation::Destroy => {}
                 // DESTROY overrides any other operation.
-                Some(_) if operation != Operation::Destroy => return Err(Failure::Busy.into()),
+                Some(_) if operation != Operation::Destroy => return Err(Error::Busy.into()),
                 _ => record.operation = Some((operation, operation.first())),
             }
             record.operator = Some(self.caller.vm);
@@ -311,11 +311,11 @@ impl CallContext<'_> {
     }
 
     /// Applies an event to a VM without an operation in progress.
-    pub(crate) fn event(&self, handle: Handle, event: Event) -> Result<(), Failure> {
+    pub(crate) fn event(&self, handle: Handle, event: Event) -> Result<(), Error> {
         let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.operation.is_some() {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         }
         record.apply(event)
     }
@@ -326,9 +326,9 @@ impl CallContext<'_> {
         let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.operation.is_some() {
-            return Err(Failure::Busy.into());
+            return Err(Error::Busy.into());
         }
-        let state = record.state.after(event).ok_or(Failure::Busy)?;
+        let state = record.state.after(event).ok_or(Error::Busy)?;
         self.check_pending()?;
         record.state = state;
         orders();
@@ -348,19 +348,19 @@ impl CallContext<'_> {
         let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         if record.operation.is_some() || record.state != state {
-            return Err(Failure::Busy.into());
+            return Err(Error::Busy.into());
         }
         check_pending(again)?;
         orders();
         Ok(())
     }
 
-    pub(crate) fn state(&self, handle: Handle) -> Result<State, Failure> {
+    pub(crate) fn state(&self, handle: Handle) -> Result<State, Error> {
         let mut registry = self.executor.registry.lock();
         Ok(registry.find(self.caller, self.authority, handle)?.state)
     }
 
-    fn subject(&self, handle: Handle) -> Result<Subject, Failure> {
+    fn subject(&self, handle: Handle) -> Result<Subject, Error> {
         let mut registry = self.executor.registry.lock();
         Ok(registry.find(self.caller, self.authority, handle)?.subject)
     }

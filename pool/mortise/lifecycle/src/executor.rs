@@ -2,7 +2,7 @@
 
 mod names;
 
-use crate::{Failure, Operation, Phase, Registry, setup::Setup, stop::Progress};
+use crate::{Error, Operation, Phase, Registry, setup::Setup, stop::Progress};
 use core_manifest::{Kind, Schedule};
 use core_memory::{IntermediateRange, PhysicalRange};
 use core_paging::Access;
@@ -70,7 +70,7 @@ impl VmOperation {
 
 impl Executor<'_> {
     /// Advances the operation on the VM in a slot until it is complete or an interrupt is pending.
-    pub fn advance(&self, slot: usize) -> Result<Progress, Failure> {
+    pub fn advance(&self, slot: usize) -> Result<Progress, Error> {
         if is_interrupt_pending() {
             return Ok(Progress::Again);
         }
@@ -91,7 +91,7 @@ impl Executor<'_> {
                 StepResult::Wait => break Progress::Again,
                 StepResult::Reject => {
                     self.registry.lock().empty(slot, Event::Abandon)?;
-                    return Err(Failure::Invalid);
+                    return Err(Error::Invalid);
                 }
                 StepResult::Complete | StepResult::Continue(_) => {}
             }
@@ -105,7 +105,7 @@ impl Executor<'_> {
 
     /// Advances the operation on the VM in a slot until a phase is `reached`, regardless of pending
     /// interrupts. Returns false if it must wait for another core.
-    pub fn advance_to(&self, slot: usize, reached: fn(Phase) -> bool) -> Result<bool, Failure> {
+    pub fn advance_to(&self, slot: usize, reached: fn(Phase) -> bool) -> Result<bool, Error> {
         let mut operation = self.claim(slot)?;
         let reached = loop {
             if reached(operation.phase) {
@@ -123,18 +123,18 @@ impl Executor<'_> {
 
     /// Claims the VM's record for this core, which excludes other calls from it.
     #[inline(always)] // a operation is large to pass on
-    fn claim(&self, slot: usize) -> Result<VmOperation, Failure> {
-        let vm = self.machine.vm(slot).ok_or(Failure::NotFound)?;
+    fn claim(&self, slot: usize) -> Result<VmOperation, Error> {
+        let vm = self.machine.vm(slot).ok_or(Error::NotFound)?;
         let mut registry = self.registry.lock();
-        let handle = registry.handle(slot).ok_or(Failure::NotFound)?;
-        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        let handle = registry.handle(slot).ok_or(Error::NotFound)?;
+        let record = registry.record_mut(slot).ok_or(Error::NotFound)?;
         if record.held {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         }
         let (Some((kind, phase)), Some(descriptor), Some(memory)) =
             (record.operation, &record.descriptor, record.memory)
         else {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         };
         let ram = descriptor.memory;
         record.held = true;
@@ -160,9 +160,9 @@ impl Executor<'_> {
     }
 
     /// Completes an operation. Returns false and changes nothing if an interrupt is pending.
-    fn complete(&self, slot: usize, operation: &VmOperation) -> Result<bool, Failure> {
+    fn complete(&self, slot: usize, operation: &VmOperation) -> Result<bool, Error> {
         let mut registry = self.registry.lock();
-        let record = registry.record_mut(slot).ok_or(Failure::NotFound)?;
+        let record = registry.record_mut(slot).ok_or(Error::NotFound)?;
         if is_interrupt_pending() {
             return Ok(false);
         }
@@ -396,8 +396,8 @@ impl Executor<'_> {
     }
 
     /// Begins to create the VM of a template, by a rule of the system.
-    pub fn want(&self, template: usize, now: u64) -> Result<usize, Failure> {
-        let descriptor = self.setup.template(template).ok_or(Failure::NotFound)?;
+    pub fn want(&self, template: usize, now: u64) -> Result<usize, Error> {
+        let descriptor = self.setup.template(template).ok_or(Error::NotFound)?;
         let subject = Subject::Template(template);
         let mut registry = self.registry.lock();
         registry.fill(None, subject, descriptor, now, || Ok(()))

@@ -33,15 +33,15 @@
 #![expect(unsafe_code, reason = "memory of guests is copied and scrubbed")]
 
 mod calls;
+mod error;
 mod executor;
-mod failure;
 mod operation;
 mod registry;
 mod request;
 mod setup;
 mod stop;
 
-pub use failure::Failure;
+pub use error::Error;
 pub use operation::{Operation, Phase};
 pub use registry::{Caller, MANAGERS, Record, Registry, SLOTS};
 pub use request::{FIRST, LAST, Request};
@@ -98,11 +98,11 @@ impl Lifecycle {
             Err(Stop::Failed(_)) if check_pending(call.progress()).is_err() => {
                 Outcome::Again(call.progress())
             }
-            Err(Stop::Failed(failure)) => {
-                if failure == Failure::Denied {
+            Err(Stop::Failed(error)) => {
+                if error == Error::Denied {
                     self.registry.lock().count_denied(caller);
                 }
-                Outcome::Return(failure.into())
+                Outcome::Return(error.into())
             }
         }
     }
@@ -117,7 +117,7 @@ impl Lifecycle {
     ) -> Result<Outcome, Stop> {
         check_pending(call.progress())?;
         if !authority.is_any() {
-            return Err(Failure::Denied.into());
+            return Err(Error::Denied.into());
         }
         let request = Request::parse(call)?;
         check_pending(call.progress())?;

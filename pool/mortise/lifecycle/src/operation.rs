@@ -1,4 +1,4 @@
-//! Phases of a VM operation.
+//! Phases of an operation on a VM slot.
 //!
 //! ```text
 //! create   check name ► await vCPUs ► clear status ► describe (► scrub: first use) ► map ► add interrupts ► prepare (► copy payload ► announce ► start: template)

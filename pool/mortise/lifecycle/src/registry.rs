@@ -1,6 +1,6 @@
 //! Registry of VM slots: their occupants, owners and memory from the reserve.
 
-use crate::{Failure, Operation, Phase};
+use crate::{Error, Operation, Phase};
 use core_memory::{Blocks, PhysicalRange};
 use mortise_instance::{Authority, Descriptor, Event, Handle, State, Subject};
 
@@ -73,9 +73,9 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`Failure::Busy`] if the state does not allow the event.
-    pub fn apply(&mut self, event: Event) -> Result<(), Failure> {
-        self.state = self.state.after(event).ok_or(Failure::Busy)?;
+    /// [`Error::Busy`] if the state does not allow the event.
+    pub fn apply(&mut self, event: Event) -> Result<(), Error> {
+        self.state = self.state.after(event).ok_or(Error::Busy)?;
         Ok(())
     }
 }
@@ -149,13 +149,13 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotFound`] for a stale handle, [`Failure::Denied`] and [`Failure::Busy`].
+    /// [`Error::NotFound`] for a stale handle, [`Error::Denied`] and [`Error::Busy`].
     pub fn find(
         &mut self,
         caller: Caller,
         authority: &Authority,
         handle: Handle,
-    ) -> Result<&mut Record, Failure> {
+    ) -> Result<&mut Record, Error> {
         let slot = usize::from(handle.slot);
         let subject = match self.record(slot) {
             Some(record)
@@ -164,14 +164,14 @@ impl Registry {
             {
                 record.subject
             }
-            _ => return Err(Failure::NotFound),
+            _ => return Err(Error::NotFound),
         };
         if !authority.covers(caller.vm, subject) {
-            return Err(Failure::Denied);
+            return Err(Error::Denied);
         }
-        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+        let record = self.record_mut(slot).ok_or(Error::NotFound)?;
         if record.held {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         }
         Ok(record)
     }
@@ -202,10 +202,10 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::Denied`] for cores and priorities outside the caller's authority,
-    /// [`Failure::NoMemory`] if the reserve, the caller's share or the slots do not suffice,
-    /// [`Failure::Busy`] if the template has an instance, and those of `check_pending`.
-    pub fn create<E: From<Failure>>(
+    /// [`Error::Denied`] for cores and priorities outside the caller's authority,
+    /// [`Error::NoMemory`] if the reserve, the caller's share or the slots do not suffice,
+    /// [`Error::Busy`] if the template has an instance, and those of `check_pending`.
+    pub fn create<E: From<Error>>(
         &mut self,
         caller: Caller,
         authority: &Authority,
@@ -215,11 +215,11 @@ impl Registry {
         check_pending: impl Fn() -> Result<(), E>,
     ) -> Result<usize, E> {
         if !self.may_make(caller, authority, subject, descriptor) {
-            return Err(Failure::Denied.into());
+            return Err(Error::Denied.into());
         }
         let used = self.used.get(caller.vm).copied().unwrap_or(u64::MAX);
         if !authority.allows_memory(used, descriptor.bytes()) {
-            return Err(Failure::NoMemory.into());
+            return Err(Error::NoMemory.into());
         }
         check_pending()?;
         self.fill(Some(caller), subject, descriptor, now, check_pending)
@@ -248,8 +248,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::NoMemory`] and [`Failure::Busy`] as for [`create`](Self::create), and those of `check_pending`.
-    pub fn fill<E: From<Failure>>(
+    /// [`Error::NoMemory`] and [`Error::Busy`] as for [`create`](Self::create), and those of `check_pending`.
+    pub fn fill<E: From<Error>>(
         &mut self,
         creator: Option<Caller>,
         subject: Subject,
@@ -259,15 +259,15 @@ impl Registry {
     ) -> Result<usize, E> {
         let slot = self.free_slot(subject)?;
         check_pending()?;
-        let reserve = self.reserve.as_mut().ok_or(Failure::NoMemory)?;
+        let reserve = self.reserve.as_mut().ok_or(Error::NoMemory)?;
         let memory = reserve.find(descriptor.bytes());
         check_pending()?;
         let memory = memory.filter(|memory| reserve.take(*memory));
-        let memory = memory.ok_or(Failure::NoMemory)?;
+        let memory = memory.ok_or(Error::NoMemory)?;
         if let Some(used) = creator.and_then(|creator| self.used.get_mut(creator.vm)) {
             *used += memory.size();
         }
-        let record = self.records.get_mut(slot).ok_or(Failure::NoMemory)?;
+        let record = self.records.get_mut(slot).ok_or(Error::NoMemory)?;
         // Field by field, as a whole record is large to move.
         record.state = State::Creating;
         record.generation = Handle::next_generation(record.generation);
@@ -288,15 +288,15 @@ impl Registry {
     }
 
     /// A free slot.
-    fn free_slot(&self, subject: Subject) -> Result<usize, Failure> {
+    fn free_slot(&self, subject: Subject) -> Result<usize, Error> {
         let one_of = matches!(subject, Subject::Template(_));
         let slots = self.records.get(self.boot..self.slots).unwrap_or_default();
         if one_of && slots.iter().any(|record| record.is(subject)) {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         }
         let mut slots = slots.iter();
         let empty = slots.position(|record| record.state == State::Empty);
-        Ok(self.boot + empty.ok_or(Failure::NoMemory)?)
+        Ok(self.boot + empty.ok_or(Error::NoMemory)?)
     }
 
     /// Empties the slot of a VM that is destroyed ([`Event::Destroyed`]) or was never completed
@@ -304,15 +304,15 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::Busy`] in other states.
-    pub fn empty(&mut self, slot: usize, event: Event) -> Result<(), Failure> {
-        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+    /// [`Error::Busy`] in other states.
+    pub fn empty(&mut self, slot: usize, event: Event) -> Result<(), Error> {
+        let record = self.record_mut(slot).ok_or(Error::NotFound)?;
         if !matches!(event, Event::Abandon | Event::Destroyed) {
-            return Err(Failure::Busy);
+            return Err(Error::Busy);
         }
         record.apply(event)?;
         self.free_memory(slot);
-        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+        let record = self.record_mut(slot).ok_or(Error::NotFound)?;
         record.memory = None;
         record.descriptor = None;
         record.creator = None;
@@ -359,9 +359,9 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`Failure::Busy`] if the VM in the slot is complete.
-    pub fn undo_creation(&mut self, slot: usize) -> Result<bool, Failure> {
-        let record = self.record_mut(slot).ok_or(Failure::NotFound)?;
+    /// [`Error::Busy`] if the VM in the slot is complete.
+    pub fn undo_creation(&mut self, slot: usize) -> Result<bool, Error> {
+        let record = self.record_mut(slot).ok_or(Error::NotFound)?;
         match record.operation {
             Some((
                 Operation::Create(_),
@@ -375,7 +375,7 @@ impl Registry {
                 self.empty(slot, Event::Abandon)?;
                 Ok(true)
             }
-            _ if record.state != State::Creating => Err(Failure::Busy),
+            _ if record.state != State::Creating => Err(Error::Busy),
             _ => {
                 record.operation = Some((Operation::Destroy, Operation::Destroy.first()));
                 Ok(false)

@@ -1,6 +1,6 @@
 //! Parsing of life cycle hypercalls.
 
-use crate::Failure;
+use crate::Error;
 use core_memory::{IntermediateRange, PAGE_SIZE};
 use mortise_hypercall::Call;
 use mortise_instance::{BLOCK, Handle, Name};
@@ -60,12 +60,12 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Failure::NotSupported`] for unknown functions, [`Failure::NotFound`] for a malformed
-    /// handle, [`Failure::Invalid`] for other invalid arguments.
-    pub fn parse(call: &Call) -> Result<Self, Failure> {
-        let handle = || Handle::from_register(call.argument(1)).ok_or(Failure::NotFound);
+    /// [`Error::NotSupported`] for unknown functions, [`Error::NotFound`] for a malformed
+    /// handle, [`Error::Invalid`] for other invalid arguments.
+    pub fn parse(call: &Call) -> Result<Self, Error> {
+        let handle = || Handle::from_register(call.argument(1)).ok_or(Error::NotFound);
         let range = |start: usize, size: u64| {
-            IntermediateRange::new(call.argument(start), size).ok_or(Failure::Invalid)
+            IntermediateRange::new(call.argument(start), size).ok_or(Error::Invalid)
         };
         Ok(match call.function().wrapping_sub(FIRST) {
             0x0 => Self::Version,
@@ -74,7 +74,7 @@ impl Request {
                 let (handle, size) = (handle()?, call.argument(4));
                 let (target, source) = (range(2, size)?, range(3, size)?);
                 if size > LOAD_MOST || !target.is_aligned(GRAIN) || !source.is_aligned(GRAIN) {
-                    return Err(Failure::Invalid);
+                    return Err(Error::Invalid);
                 }
                 Self::Load {
                     handle,
@@ -91,22 +91,22 @@ impl Request {
             0x9 => {
                 let handle = handle()?;
                 if call.argument(3) < DESCRIPTOR {
-                    return Err(Failure::Invalid);
+                    return Err(Error::Invalid);
                 }
                 Self::Statistics(handle, in_one_page(range(2, DESCRIPTOR)?)?)
             }
             0xa => Self::ConsoleRead(handle()?, in_one_page(range(2, call.argument(3))?)?),
-            0xb => Self::Instantiate(name(call).ok_or(Failure::NotFound)?),
-            _ => return Err(Failure::NotSupported),
+            0xb => Self::Instantiate(name(call).ok_or(Error::NotFound)?),
+            _ => return Err(Error::NotSupported),
         })
     }
 }
 
 /// Checks that a range of words crosses no page.
-fn in_one_page(range: IntermediateRange) -> Result<IntermediateRange, Failure> {
+fn in_one_page(range: IntermediateRange) -> Result<IntermediateRange, Error> {
     let last = range.end() - 1;
     let whole = range.start() / PAGE_SIZE == last / PAGE_SIZE && range.start().is_multiple_of(8);
-    whole.then_some(range).ok_or(Failure::Invalid)
+    whole.then_some(range).ok_or(Error::Invalid)
 }
 
 /// The name in x1 and x2: up to 16 bytes, padded with zeros.
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parse(function: u32, arguments: [u64; 4]) -> Result<Request, Failure> {
+    fn parse(function: u32, arguments: [u64; 4]) -> Result<Request, Error> {
         let [x1, x2, x3, x4] = arguments;
         Request::parse(&Call::new([u64::from(function), x1, x2, x3, x4, 0, 0, 0]))
     }
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn mistakes_are_refused() {
-        let none = Err(Failure::NotFound);
-        let wrong = Err(Failure::Invalid);
+        let none = Err(Error::NotFound);
+        let wrong = Err(Error::Invalid);
         for unknown in [0xc, 0xe, 0xff] {
             let parsed = parse(FIRST + unknown, [0x100, 0, 0x4000_0000, 8]);
-            assert_eq!(parsed, Err(Failure::NotSupported));
+            assert_eq!(parsed, Err(Error::NotSupported));
         }
         assert_eq!(parse(FIRST + 3, [0; 4]), none);
         assert_eq!(parse(FIRST + 3, [u64::MAX, 0, 0, 0]), none);
@@ -191,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_registers_give_a_request_or_a_failure(
+        fn any_registers_give_a_request_or_an_error(
             function in FIRST..=LAST, registers in any::<[u64; 4]>(), small in any::<bool>(),
         ) {
             let registers = if small { registers.map(|x| x & 0xffff) } else { registers };

@@ -1,26 +1,26 @@
 //! Early end of a hypercall step: the error type that `?` propagates.
 
-use crate::Failure;
+use crate::Error;
 use hw_arch::cpu::is_interrupt_pending;
 
 /// Reason why a call does not complete now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It failed.
-    Failed(Failure),
+    Failed(Error),
     /// An interrupt is pending, or another core must act: the call is repeated with this progress.
     Again(u32),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl From<mortise_instance::Error> for Stop {
     fn from(_: mortise_instance::Error) -> Self {
-        Self::Failed(Failure::Invalid)
+        Self::Failed(Error::Invalid)
     }
 }
 

@@ -22,7 +22,7 @@ mod function {
     pub(super) const SYSTEM_RESET2_64: u32 = SYSTEM_RESET2 | SMC64;
 }
 
-/// Results (DEN 0022, 5.2.2).
+/// Error codes (DEN 0022, 5.2.2).
 mod status {
     use super::Reply;
 
@@ -43,7 +43,7 @@ const WARM_RESET: u64 = 0;
 /// Affinity fields of MPIDR_EL1: Aff3 in bits 39:32, Aff2 to Aff0 in bits 23:0.
 const AFFINITY: u64 = 0xff_00ff_ffff;
 
-/// The PSCI functions, in both calling conventions.
+/// The PSCI functions, as SMC32 and SMC64.
 pub const GROUP: Group = Group {
     name: "PSCI",
     brief: None,
@@ -61,7 +61,7 @@ fn handle(call: &Call, caller: &mut dyn Caller) -> Outcome {
     let reply = match call.function() {
         function::VERSION => Reply::value(VERSION_1_1),
         function::FEATURES => features(call.argument(1) as u32),
-        function::CPU_ON | function::CPU_ON_64 => start(call, caller),
+        function::CPU_ON | function::CPU_ON_64 => cpu_on(call, caller),
         function::AFFINITY_INFO | function::AFFINITY_INFO_64 => affinity_info(call, caller),
         // A standby state that ends at once (5.4.3: an implementation may wake up at any time).
         function::CPU_SUSPEND | function::CPU_SUSPEND_64 => Reply::SUCCESS,
@@ -102,12 +102,12 @@ fn features(function: u32) -> Reply {
 }
 
 /// The vCPU of an affinity argument, which must have no bit outside the affinity fields.
-fn target(caller: &dyn Caller, argument: u64) -> Option<usize> {
+fn vcpu_of(caller: &dyn Caller, argument: u64) -> Option<usize> {
     (argument & !AFFINITY == 0).then(|| caller.vcpu_with_affinity(argument))?
 }
 
-fn start(call: &Call, caller: &mut dyn Caller) -> Reply {
-    let Some(vcpu) = target(caller, call.argument(1)) else {
+fn cpu_on(call: &Call, caller: &mut dyn Caller) -> Reply {
+    let Some(vcpu) = vcpu_of(caller, call.argument(1)) else {
         return status::INVALID_PARAMETERS;
     };
     let start = Start {
@@ -127,7 +127,7 @@ fn start(call: &Call, caller: &mut dyn Caller) -> Reply {
 
 fn affinity_info(call: &Call, caller: &dyn Caller) -> Reply {
     let lowest_level = call.argument(2);
-    match target(caller, call.argument(1)) {
+    match vcpu_of(caller, call.argument(1)) {
         // From 1.0 on, levels above the cores are optional (5.7.1).
         Some(vcpu) if lowest_level == 0 => Reply::value(caller.power_state(vcpu) as u64),
         _ => status::INVALID_PARAMETERS,

@@ -31,8 +31,8 @@
 //! let mut power = Power::new(2, 0);
 //! power.begin_run(start);
 //! assert_eq!(power.next_action(0), NextAction::Start(start));
-//! let calls = power.request_on(1, start).unwrap();
-//! assert_eq!(calls.iter().next(), Some(1)); // its core must be kicked
+//! let kicks = power.request_on(1, start).unwrap();
+//! assert_eq!(kicks.iter().next(), Some(1)); // its core must be kicked
 //! assert_eq!(power.state(1), PowerState::OnPending);
 //! assert_eq!(power.next_action(1), NextAction::Start(start));
 //! assert_eq!(power.state(1), PowerState::On);
@@ -45,4 +45,4 @@ mod functions;
 mod power;
 
 pub use functions::{GROUP, VERSION};
-pub use power::{LEADER, Loan, MAX_VCPUS, NextAction, Power, RunEnd, VcpuSet};
+pub use power::{FIRST_VCPU, Loan, MAX_VCPUS, NextAction, Power, RunEnd, VcpuSet};

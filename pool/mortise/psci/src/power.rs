@@ -5,8 +5,8 @@ use mortise_hypercall::{PowerState, Start};
 /// Maximum number of vCPUs of a VM.
 pub const MAX_VCPUS: usize = 8;
 
-/// The leader: the vCPU with the core that loads the memory and carries out the end of a run.
-pub const LEADER: usize = 0;
+/// The first vCPU: its core loads the memory and carries out the end of a run.
+pub const FIRST_VCPU: usize = 0;
 
 /// How the run of a VM ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum NextAction {
     Wait,
     /// Start the vCPU at this entry point.
     Start(Start),
-    /// Every vCPU is idle: the leader carries out the end of the run.
+    /// Every vCPU is idle: the first vCPU carries out the end of the run.
     EndRun(RunEnd),
 }
 
@@ -94,9 +94,9 @@ pub struct Power {
     states: [Vcpu; MAX_VCPUS],
     vcpus: usize,
     end: Option<RunEnd>,
-    /// Whether the run has begun and the leader has not [executed](Self::mark_begun) yet.
+    /// Whether the run has begun and the first vCPU has not [executed](Self::mark_begun) yet.
     beginning: bool,
-    /// Whether the leader has carried out the end and no other run follows.
+    /// Whether the first vCPU has carried out the end and no other run follows.
     over: bool,
     /// Remaining restarts after faults.
     restarts_left: u32,
@@ -132,20 +132,20 @@ impl Power {
         }
     }
 
-    /// Begins a run: the leader is to start at this entry point, the others are off.
+    /// Begins a run: the first vCPU is to start at this entry point, the others are off.
     pub const fn begin_run(&mut self, start: Start) {
         self.states = [Vcpu::Off; MAX_VCPUS];
-        self.states[LEADER] = Vcpu::Pending(start);
+        self.states[FIRST_VCPU] = Vcpu::Pending(start);
         self.beginning = true;
         self.end = None;
         self.over = false;
     }
 
-    /// Whether the start of this vCPU begins the run: the first one of the leader. A leader that the VM
-    /// turns off and on again does not begin it once more.
+    /// Whether the start of this vCPU begins the run: the first start of the first vCPU. If the VM
+    /// turns that off and on again, the run does not begin once more.
     #[must_use]
     pub const fn is_beginning(&self, vcpu: usize) -> bool {
-        vcpu == LEADER && self.beginning
+        vcpu == FIRST_VCPU && self.beginning
     }
 
     /// What is due when a run begins has been done.
@@ -153,7 +153,7 @@ impl Power {
         self.beginning = false;
     }
 
-    /// The leader has carried out this end. With `again` it prepares another run to
+    /// The first vCPU has carried out this end. With `again` it prepares another run to
     /// [begin](Self::begin_prepared). Otherwise the end is final, and no core has an action to take until
     /// an end with a restart is [forced](Self::force_end).
     ///
@@ -185,7 +185,7 @@ impl Power {
 
     /// Lends the core of a vCPU that is off for other work of its VM, until the vCPU is
     /// [stopped](Self::mark_stopped) again. If it is lent already, the core is only kicked. The core of the
-    /// leader cannot be lent.
+    /// first vCPU cannot be lent.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Power {
         let state = self.state(vcpu);
         match self.states.get_mut(vcpu) {
             Some(slot @ (Vcpu::Off | Vcpu::Lent))
-                if vcpu < self.vcpus && vcpu != LEADER && self.end.is_none() =>
+                if vcpu < self.vcpus && vcpu != FIRST_VCPU && self.end.is_none() =>
             {
                 *slot = Vcpu::Lent;
                 Ok(VcpuSet(1 << vcpu))
@@ -243,8 +243,8 @@ impl Power {
     }
 
     /// Forces an end from outside the VM, with a new run to follow or not: all vCPUs must become idle, and
-    /// the leader carries it out. It replaces a requested end that is not carried out yet, and can start a
-    /// VM that has ended. `None` if the state is as requested already.
+    /// the first vCPU carries it out. It replaces a requested end that is not carried out yet, and can
+    /// start a VM that has ended. `None` if the state is as requested already.
     pub fn force_end(&mut self, end: RunEnd) -> Option<VcpuSet> {
         let already_requested = match self.over {
             true => end != RunEnd::Restart,
@@ -255,7 +255,7 @@ impl Power {
         }
         self.end = Some(end);
         self.over = false;
-        Some(VcpuSet(self.executing() | 1 << LEADER))
+        Some(VcpuSet(self.executing() | 1 << FIRST_VCPU))
     }
 
     /// The final end, if it has been carried out and no run follows.
@@ -281,9 +281,9 @@ impl Power {
     pub fn end_after_fault(&mut self, vcpu: usize) -> Option<VcpuSet> {
         let again = self.restarts_left.checked_sub(1);
         let end = again.map_or(RunEnd::Fault, |_| RunEnd::Restart);
-        let calls = self.request_end(vcpu, end)?;
+        let kicks = self.request_end(vcpu, end)?;
         self.restarts_left = again.unwrap_or(0);
-        Some(calls)
+        Some(kicks)
     }
 
     /// Marks a vCPU as stopped: its core is idle, with no work in progress. If the last running vCPU turns
@@ -303,14 +303,14 @@ impl Power {
                 return VcpuSet(executing);
             }
         }
-        let due = self.end.is_some() && executing == 0 && vcpu != LEADER;
-        VcpuSet(u32::from(due) << LEADER)
+        let due = self.end.is_some() && executing == 0 && vcpu != FIRST_VCPU;
+        VcpuSet(u32::from(due) << FIRST_VCPU)
     }
 
     /// Next action of an idle core. One that is to start executes from here on.
     pub fn next_action(&mut self, vcpu: usize) -> NextAction {
         if let Some(end) = self.end {
-            let leads = vcpu == LEADER && self.executing() == 0 && !self.over;
+            let leads = vcpu == FIRST_VCPU && self.executing() == 0 && !self.over;
             let led = leads.then_some(end);
             return led.map_or(NextAction::Wait, NextAction::EndRun);
         }

@@ -12,7 +12,7 @@ pub const TIMER_PRIORITY: u8 = 0x80;
 
 /// Priority of the SPIs of a VM with this scheduling priority (0 to 63): 16 of these share one
 /// level. The priorities that a guest sets order its interrupts in the list registers.
-pub const fn device_priority(vm_priority: u8) -> u8 {
+pub const fn spi_priority(vm_priority: u8) -> u8 {
     LEAST_URGENT - (vm_priority & LEVEL_MASK)
 }
 
@@ -26,7 +26,7 @@ pub const fn interrupt_level(vm_priority: u8) -> usize {
 
 /// Interrupt priority of a level.
 pub const fn level_priority(level: usize) -> u8 {
-    device_priority(level as u8 * STEP)
+    spi_priority(level as u8 * STEP)
 }
 
 /// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of less
@@ -50,7 +50,7 @@ impl PriorityMask {
     /// Mask while a vCPU of this priority runs.
     #[must_use]
     pub const fn of(vm_priority: u8) -> Self {
-        let own = device_priority(vm_priority);
+        let own = spi_priority(vm_priority);
         Self {
             while_running: own + STEP,
             during_switch: own,
@@ -79,19 +79,18 @@ const LEAST_URGENT: u8 = 0xe0;
 /// Bits of a VM's priority that choose one of four levels of SPIs.
 const LEVEL_MASK: u8 = 0x30;
 
-const _: () =
-    assert!(OWN_PRIORITY < TIMER_PRIORITY && TIMER_PRIORITY < device_priority(LEVEL_MASK));
+const _: () = assert!(OWN_PRIORITY < TIMER_PRIORITY && TIMER_PRIORITY < spi_priority(LEVEL_MASK));
 
 #[cfg(test)]
 mod tests {
-    use super::{PriorityMask, device_priority, interrupt_level, level_priority};
+    use super::{PriorityMask, interrupt_level, level_priority, spi_priority};
 
     #[test]
     fn a_level_has_the_priority_of_its_vms() {
         for urgency in 0..64 {
             let level = interrupt_level(urgency);
             assert!(level < super::INTERRUPT_LEVELS);
-            assert_eq!(level_priority(level), device_priority(urgency));
+            assert_eq!(level_priority(level), spi_priority(urgency));
         }
     }
 
@@ -100,12 +99,12 @@ mod tests {
         for running in 0..64 {
             for other in 0..64 {
                 let mask = PriorityMask::of(running);
-                let passes = device_priority(other) < mask.while_running;
+                let passes = spi_priority(other) < mask.while_running;
                 assert!(passes || other < running, "{other} reaches {running}");
                 if other / 16 < running / 16 {
                     assert!(!passes, "{other} waits for {running}");
                 }
-                let passes = device_priority(other) < mask.during_switch;
+                let passes = spi_priority(other) < mask.during_switch;
                 assert_eq!(
                     passes,
                     other / 16 > running / 16,

@@ -58,7 +58,7 @@ impl Stage {
     /// An end that is decided before the next run started: nothing but its record is left.
     pub const fn end_before_start(end: RunEnd) -> Self {
         let step = Step {
-            stage: NOTE,
+            stage: RECORD_END,
             number: 0,
         };
         Self::End { end, step }
@@ -66,7 +66,7 @@ impl Stage {
 }
 
 /// Stage of an end that records it.
-pub const NOTE: usize = 3;
+pub const RECORD_END: usize = 3;
 
 /// Progress of the sequence. Only the core of the VM's first vCPU changes it.
 pub struct RestartSequence(pub TicketLock<Stage>);

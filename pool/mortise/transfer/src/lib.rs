@@ -24,7 +24,7 @@
 //! # use mortise_transfer::Transfer;
 //! # static FRAMES: FramePool<8> = FramePool::new();
 //! # let map = Box::leak(Box::new(KernelMap::new(&FRAMES)));
-//! // SAFETY: the map is this core's for good, and has nothing else there.
+//! // SAFETY: the map is this core's and never freed, and has nothing else there.
 //! let transfer = unsafe { Transfer::new(map, 0x4000_0000) }?;
 //! # Ok::<(), core_paging::Error>(())
 //! ```
@@ -68,7 +68,7 @@ impl Transfer {
     ///
     /// # Safety
     ///
-    /// The map is that of a core and stays for ever; nothing else is mapped in that gibibyte.
+    /// The map is that of a core and is never freed; nothing else is mapped in that gibibyte.
     pub unsafe fn new(map: &mut KernelMap<El2>, near: usize) -> Result<Self, Error> {
         // SAFETY: the caller states that the map stays and that nothing else is mapped in the
         // gibibyte.
@@ -99,8 +99,8 @@ impl Transfer {
                 .min(left_in_block(from))
                 .min(left_in_block(to));
             let first = open.0.is_none();
-            let from = see(&self.source, &mut open.0, from);
-            let to = see(&self.target, &mut open.1, to);
+            let from = map_block(&self.source, &mut open.0, from);
+            let to = map_block(&self.target, &mut open.1, to);
             // To open both windows is a step of its own.
             if first && is_interrupt_pending() {
                 break;
@@ -108,7 +108,7 @@ impl Transfer {
             // SAFETY: the windows map the blocks of both, and a step ends with its block; the
             // caller states that they are RAM without references and that the target may be
             // written.
-            unsafe { cache::copy_to_memory(from, to, step as usize) };
+            unsafe { cache::copy_to_poc(from, to, step as usize) };
             at += step;
             if is_interrupt_pending() {
                 break;
@@ -129,7 +129,7 @@ impl Transfer {
     pub unsafe fn zero(&self, range: PhysicalRange, done: u64) -> u64 {
         // SAFETY: the caller states that the range is RAM without references and may be written,
         // and a window maps each step.
-        unsafe { self.sweep(range, done, cache::zero_to_memory) }
+        unsafe { self.sweep(range, done, cache::zero_to_poc) }
     }
 
     /// Cleans and invalidates the caches of `range` from offset `done` on, until all is done or an
@@ -140,7 +140,8 @@ impl Transfer {
     ///
     /// To be called on the core of this map. The range is RAM.
     pub unsafe fn clean(&self, range: PhysicalRange, done: u64) -> u64 {
-        // SAFETY: a window maps each step, and the contents are kept.
+        // SAFETY: a window maps each step of the range, which the caller states to be RAM; its contents
+        // are kept.
         unsafe { self.sweep(range, done, cache::clean_and_invalidate) }
     }
 
@@ -152,7 +153,7 @@ impl Transfer {
     /// be written.
     pub unsafe fn zero_line(&self, place: u64) {
         // SAFETY: the caller states that the line is RAM without references and may be written.
-        unsafe { self.at_line(place, cache::zero_to_memory) }
+        unsafe { self.at_line(place, cache::zero_to_poc) }
     }
 
     /// Cleans and invalidates the line at physical address `place`, whether or not an interrupt is
@@ -162,43 +163,43 @@ impl Transfer {
     ///
     /// To be called on the core of this map. The line is RAM.
     pub unsafe fn clean_line(&self, place: u64) {
-        // SAFETY: the contents are kept.
+        // SAFETY: `at_line` maps the line, which the caller states to be RAM; its contents are kept.
         unsafe { self.at_line(place, cache::clean_and_invalidate) }
     }
 
-    /// Maps the line at physical address `place` for `each`, which gets its address and length.
+    /// Maps the line at physical address `place` for `work`, which gets its address and length.
     ///
     /// # Safety
     ///
-    /// The conditions of `each`, for the line.
-    unsafe fn at_line(&self, place: u64, each: unsafe fn(usize, usize)) {
-        let place = see(&self.target, &mut None, place);
+    /// The conditions of `work`, for the line.
+    unsafe fn at_line(&self, place: u64, work: unsafe fn(usize, usize)) {
+        let place = map_block(&self.target, &mut None, place);
         // SAFETY: the window maps the line; the caller states the rest.
-        unsafe { each(place, LINE) };
+        unsafe { work(place, LINE) };
         self.target.close();
     }
 
-    /// Maps `range` step by step from offset `done` on for `each`, which gets the address and the
+    /// Maps `range` step by step from offset `done` on for `work`, which gets the address and the
     /// length, until an interrupt is pending.
     ///
     /// # Safety
     ///
-    /// The conditions of `each`, for the whole range.
+    /// The conditions of `work`, for the whole range.
     #[inline(always)]
-    unsafe fn sweep(&self, range: PhysicalRange, done: u64, each: unsafe fn(usize, usize)) -> u64 {
+    unsafe fn sweep(&self, range: PhysicalRange, done: u64, work: unsafe fn(usize, usize)) -> u64 {
         let mut at = done;
         let mut open = None;
         while at < range.size() {
             let place = range.start() + at;
             let step = SWEEP_STEP.min(range.size() - at).min(left_in_block(place));
             let first = open.is_none();
-            let place = see(&self.target, &mut open, place);
+            let place = map_block(&self.target, &mut open, place);
             // To open the window is a step of its own.
             if first && is_interrupt_pending() {
                 break;
             }
             // SAFETY: the window maps the block, and a step ends with it; the caller states the rest.
-            unsafe { each(place, step as usize) };
+            unsafe { work(place, step as usize) };
             at += step;
             if is_interrupt_pending() {
                 break;
@@ -212,40 +213,43 @@ impl Transfer {
     ///
     /// # Safety
     ///
-    /// To be called on the core of this map. The frame at `table` is a translation table for ever.
+    /// To be called on the core of this map. The frame at `table` is a translation table that is never
+    /// freed.
     pub unsafe fn at_table(&self, table: usize, change: impl FnOnce(&Words)) {
-        let words = see(&self.table, &mut None, table as u64) as *const Words;
+        let words = map_block(&self.table, &mut None, table as u64) as *const Words;
         // SAFETY: the window maps the whole table, and all references to it are to atomic words.
         change(unsafe { &*words });
         self.table.close();
     }
 
-    /// Reads words from physical address `start` on, a multiple of 8, within one page. The words
-    /// may be written concurrently; each is read once.
+    /// Reads words from physical address `start` on. The words may be written concurrently; each is
+    /// read once.
     ///
     /// # Safety
     ///
-    /// To be called on the core of this map. The range is RAM.
+    /// To be called on the core of this map. `start` is a multiple of 8, and the range is RAM, within
+    /// one page.
     pub unsafe fn read(&self, start: u64, words: &mut [u64]) {
-        let from = see(&self.source, &mut None, start) as *const u64;
+        let from = map_block(&self.source, &mut None, start) as *const u64;
         for (index, word) in words.iter_mut().enumerate() {
-            // SAFETY: the window maps the page; the access is volatile, as a guest may change the
-            // word.
+            // SAFETY: the caller states that the aligned words lie in one page, which the window maps;
+            // the access is volatile, as a guest may change the word.
             *word = unsafe { from.add(index).read_volatile() };
         }
         self.source.close();
     }
 
-    /// Writes words from physical address `start` on, a multiple of 8, within one page.
+    /// Writes words from physical address `start` on.
     ///
     /// # Safety
     ///
-    /// To be called on the core of this map. The range is RAM to which no Rust reference exists.
+    /// To be called on the core of this map. `start` is a multiple of 8, and the range is RAM, within
+    /// one page, to which no Rust reference exists.
     pub unsafe fn write(&self, start: u64, words: &[u64]) {
-        let to = see(&self.target, &mut None, start) as *mut u64;
+        let to = map_block(&self.target, &mut None, start) as *mut u64;
         for (index, word) in words.iter().enumerate() {
-            // SAFETY: the window maps the page; the access is volatile, as a guest may access the
-            // word.
+            // SAFETY: the caller states that the aligned words lie in one page, which the window maps;
+            // the access is volatile, as a guest may access the word.
             unsafe { to.add(index).write_volatile(*word) };
         }
         self.target.close();
@@ -259,7 +263,7 @@ const fn left_in_block(address: u64) -> u64 {
 }
 
 /// Virtual address of a physical one in `window`; `shown` is the block that the window maps.
-fn see(window: &Window<El2>, shown: &mut Option<u64>, address: u64) -> usize {
+fn map_block(window: &Window<El2>, shown: &mut Option<u64>, address: u64) -> usize {
     let offset = address % WINDOW_SIZE as u64;
     let block = address - offset;
     if *shown != Some(block) {
@@ -287,7 +291,7 @@ mod tests {
         // SAFETY: the map is leaked, and empty.
         let transfer = unsafe { Transfer::new(map, 0x4000_0000) }.unwrap();
         let mut shown = None;
-        let seen = see(&transfer.target, &mut shown, 0x6034_5678);
+        let seen = map_block(&transfer.target, &mut shown, 0x6034_5678);
         assert_eq!(seen, 0x8000_0000 - 2 * WINDOW_SIZE + 0x14_5678);
         assert_eq!(shown, Some(0x6020_0000));
         assert_eq!(

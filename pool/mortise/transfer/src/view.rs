@@ -1,6 +1,6 @@
 //! Word accesses to guest memory, for operations that access several words between two exits.
 
-use crate::{Transfer, left_in_block, see};
+use crate::{Transfer, left_in_block, map_block};
 use core::cell::Cell;
 use core_memory::PhysicalRange;
 
@@ -39,7 +39,7 @@ impl<'a> View<'a> {
     #[inline]
     fn from(&self, address: u64) -> usize {
         let mut shown = self.source.get();
-        let seen = see(&self.transfer.source, &mut shown, address);
+        let seen = map_block(&self.transfer.source, &mut shown, address);
         self.source.set(shown);
         seen
     }
@@ -48,7 +48,7 @@ impl<'a> View<'a> {
     #[inline]
     fn to(&self, address: u64) -> usize {
         let mut shown = self.target.get();
-        let seen = see(&self.transfer.target, &mut shown, address);
+        let seen = map_block(&self.transfer.target, &mut shown, address);
         self.target.set(shown);
         seen
     }

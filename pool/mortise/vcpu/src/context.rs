@@ -13,7 +13,7 @@
 
 mod interface;
 
-pub use interface::{Interface, LrUsage, TimerIrq};
+pub use interface::{LrUsage, TimerIrq, VirtualCpuInterface};
 
 use core::cell::{Cell, UnsafeCell};
 #[cfg(target_arch = "aarch64")]
@@ -113,14 +113,14 @@ pub struct Context {
     /// `VTTBR_EL2` and `VMPIDR_EL2`.
     identity: UnsafeCell<[u64; 2]>,
     /// State of the virtual CPU interface.
-    pub(crate) interface: Interface,
+    pub(crate) interface: VirtualCpuInterface,
 }
 
 /// Registers that few VM switches save and load.
 #[derive(Debug)]
 pub struct ColdContext {
     /// List registers 2 to 15.
-    pub(crate) lists: [Cell<u64>; 14],
+    pub(crate) lrs: [Cell<u64>; 14],
     keys: UnsafeCell<[u64; 10]>,
     auxiliary: UnsafeCell<[u64; 4]>,
     /// `VDISR_EL2`, which EL1 accesses as `DISR_EL1`, and which ESB writes (Arm ARM, D19.2.155).
@@ -223,7 +223,7 @@ impl Context {
             registers: UnsafeCell::new([0; PAIRS / 8]),
             timer: UnsafeCell::new([0; 2]),
             identity: UnsafeCell::new([0; 2]),
-            interface: Interface::new(),
+            interface: VirtualCpuInterface::new(),
         }
     }
 
@@ -332,7 +332,7 @@ impl ColdContext {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            lists: [const { Cell::new(0) }; 14],
+            lrs: [const { Cell::new(0) }; 14],
             keys: UnsafeCell::new([0; 10]),
             auxiliary: UnsafeCell::new([0; 4]),
             deferred_error: UnsafeCell::new(0),

@@ -10,8 +10,8 @@
 //! - [`invalidate_translations`]: invalidation of stage 2 translations, for withdrawal
 //! - [`id_register`]: identification registers as guests read them
 //! - [`inject_undefined`], [`inject_external_abort`]: exceptions injected into a guest
-//! - [`Context`], [`FloatingPoint`], [`Interface`]: save areas of the other registers of a vCPU, for
-//!   VM switches on shared cores
+//! - [`Context`], [`FloatingPoint`], [`VirtualCpuInterface`]: save areas of the other registers of a
+//!   vCPU, for VM switches on shared cores
 //!
 //! For a pinned vCPU, the system registers of EL1, the FP registers, the timer and, with direct
 //! interrupts, the CPU interface of the GIC stay in the hardware. An exit saves 31 registers and
@@ -41,8 +41,8 @@ mod traps;
 mod world_switch;
 
 pub use context::{
-    ColdContext, Context, Interface, LrUsage, OptionalRegisters, TimerIrq, has_ordering_regions,
-    has_pointer_auth, has_ras, timer_deadline,
+    ColdContext, Context, LrUsage, OptionalRegisters, TimerIrq, VirtualCpuInterface,
+    has_ordering_regions, has_pointer_auth, has_ras, timer_deadline,
 };
 pub use exit_class::{ExitClass, word_access_ipa};
 pub use fast_vectors::{ConstantReply, POSTED_SGI, PinnedVcpu, install_fast_vectors};

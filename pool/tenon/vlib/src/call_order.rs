@@ -1,4 +1,4 @@
-//! First-come first-served order of a vLib's calls, which are made one at a time.
+//! FIFO order of a vLib's calls, which are made one at a time.
 
 use crate::channel_memory::CHANNELS;
 use core::cell::Cell;
@@ -16,7 +16,7 @@ struct State {
     asynchronous: [Cell<usize>; CHANNELS],
     /// Channel of the asynchronous call in progress.
     granted: Cell<Option<usize>>,
-    /// The agent's wait queue.
+    /// Wait queue of the agent, the thread that makes asynchronous calls.
     agent: WaitQueue,
 }
 
@@ -101,13 +101,13 @@ impl CallOrder {
                 return state.taken.set(false);
             }
             let mut thread = usize::MAX;
-            state.waiters.wake_each(waking, |note| {
-                thread = thread.min(note.addr());
+            state.waiters.wake_each(waking, |value| {
+                thread = thread.min(value.addr());
                 None
             });
-            let asked = state.asynchronous.iter().map(Cell::get).enumerate();
-            let asked = asked.filter(|&(_, ticket)| ticket != 0 && ticket < thread);
-            if let Some((channel, _)) = asked.min_by_key(|&(_, ticket)| ticket) {
+            let pending = state.asynchronous.iter().map(Cell::get).enumerate();
+            let pending = pending.filter(|&(_, ticket)| ticket != 0 && ticket < thread);
+            if let Some((channel, _)) = pending.min_by_key(|&(_, ticket)| ticket) {
                 state.asynchronous[channel].set(0);
                 state.grant(channel, waking);
             } else if thread == usize::MAX {
@@ -116,7 +116,7 @@ impl CallOrder {
             } else {
                 state
                     .waiters
-                    .wake_each(waking, |note| (note.addr() == thread).then_some(note));
+                    .wake_each(waking, |value| (value.addr() == thread).then_some(value));
             }
         });
     }

@@ -6,7 +6,7 @@ use crate::{
     core_scheduler::{CoreScheduler, is, is_pending, is_pending_now},
     vcpu_context::VcpuContext,
 };
-use core_sched::{Budget, cold_path};
+use core_sched::{ChargeOutcome, cold_path};
 use core_trace::Event;
 use mortise_partition::{Background, Core};
 
@@ -21,9 +21,9 @@ impl CoreScheduler {
         now: u64,
     ) -> ! {
         match self.queue.charge(now) {
-            Budget::Remaining => self.reschedule_charged(core, other, now, None),
-            Budget::Depleted(context) => self.reschedule_charged(core, other, now, Some(context)),
-            Budget::DeadlineMissed => {
+            ChargeOutcome::Remaining => self.reschedule_charged(core, other, now, None),
+            ChargeOutcome::Depleted(due) => self.reschedule_charged(core, other, now, Some(due)),
+            ChargeOutcome::DeadlineMissed => {
                 cold_path();
                 self.reschedule_slow(core, now)
             }

@@ -5,7 +5,7 @@
 //! executed again.
 
 use crate::{
-    Failure,
+    Error,
     calls::CallContext,
     executor::poll,
     stop::{Stop, check_pending},
@@ -58,7 +58,7 @@ impl CallContext<'_> {
                 self.event(handle, Event::Destroy)?;
                 vm.set_state(core_statistics::State::Destroying);
             }
-            _ => return Err(Failure::Busy.into()),
+            _ => return Err(Error::Busy.into()),
         }
         if next == 0 {
             next = STOP;

@@ -1,7 +1,7 @@
 //! Query hypercalls: slots, statistics and console output of a VM.
 
 use crate::{
-    Failure, Record,
+    Error, Record,
     calls::{CallContext, values},
     request::DESCRIPTOR,
     stop::{Stop, check_pending},
@@ -25,8 +25,8 @@ impl CallContext<'_> {
     /// Handle and state of a slot's occupant. Zero without authority over it.
     pub(crate) fn list(&self, slot: usize) -> Result<Outcome, Stop> {
         let registry = self.executor.registry.lock();
-        let record = registry.record(slot).ok_or(Failure::NotFound)?;
-        let vm = self.executor.machine.vm(slot).ok_or(Failure::NotFound)?;
+        let record = registry.record(slot).ok_or(Error::NotFound)?;
+        let vm = self.executor.machine.vm(slot).ok_or(Error::NotFound)?;
         let known = matches!(record.state, State::Empty | State::Creating)
             || !self.authority.covers(self.caller.vm, record.subject);
         let handle = registry.handle(slot).filter(|_| !known);
@@ -52,7 +52,7 @@ impl CallContext<'_> {
         let to = self.translate(&to)?;
         self.check_pending()?;
         let slot = usize::from(handle.slot);
-        let vm = self.executor.machine.vm(slot).ok_or(Failure::NotFound)?;
+        let vm = self.executor.machine.vm(slot).ok_or(Error::NotFound)?;
         let mut registry = self.executor.registry.lock();
         let record = registry.find(self.caller, self.authority, handle)?;
         let (state, since) = (reported_state(record, vm), record.since);
@@ -95,7 +95,7 @@ impl CallContext<'_> {
         let whole = self.translate(&to)?;
         self.state(handle)?;
         let vm = self.executor.machine.vm(usize::from(handle.slot));
-        let vm = vm.ok_or(Failure::NotFound)?;
+        let vm = vm.ok_or(Error::NotFound)?;
         let most = (whole.size() as usize).min(READ_MOST);
         let mut count = self.call.progress() as usize;
         check_pending(count as u32)?;

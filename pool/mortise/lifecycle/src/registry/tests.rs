@@ -1,7 +1,7 @@
 use super::*;
 use crate::stop::Stop;
 use core_memory::IntermediateRange;
-use mortise_instance::{BLOCK, Error, RawDescriptor};
+use mortise_instance::{BLOCK, RawDescriptor};
 use proptest::prelude::*;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -26,7 +26,7 @@ fn descriptor(blocks: u64, cpu: u8) -> Descriptor {
     bytes[0x30..0x38].copy_from_slice(&0x1_2000u64.to_le_bytes());
     bytes[0x38..0x40].copy_from_slice(&RAM.to_le_bytes());
     bytes[0x48..0x51].copy_from_slice(&[1, cpu, 255, 255, 255, 255, 255, 255, 255]);
-    Descriptor::parse::<Error>(&raw, RAM, || Ok(())).unwrap()
+    Descriptor::parse::<mortise_instance::Error>(&raw, RAM, || Ok(())).unwrap()
 }
 
 fn registry(blocks: u64, slots: usize) -> Registry {
@@ -36,16 +36,12 @@ fn registry(blocks: u64, slots: usize) -> Registry {
     registry
 }
 
-fn make(registry: &mut Registry, blocks: u64) -> Result<usize, Failure> {
+fn make(registry: &mut Registry, blocks: u64) -> Result<usize, Error> {
     let (file, wanted) = (Subject::File(CALLER.vm), descriptor(blocks, 2));
     create(registry, file, &wanted)
 }
 
-fn create(
-    registry: &mut Registry,
-    subject: Subject,
-    wanted: &Descriptor,
-) -> Result<usize, Failure> {
+fn create(registry: &mut Registry, subject: Subject, wanted: &Descriptor) -> Result<usize, Error> {
     registry.create(CALLER, &ALL, subject, wanted, 0, || Ok(()))
 }
 
@@ -85,19 +81,15 @@ fn denials_are_counted_for_the_caller() {
 fn a_failed_creation_takes_nothing() {
     let mut registry = registry(4, 2);
     let before = account(&registry);
-    assert_eq!(
-        make(&mut registry, 5),
-        Err(Failure::NoMemory),
-        "the reserve"
-    );
-    assert_eq!(make(&mut registry, 7), Err(Failure::NoMemory), "its part");
+    assert_eq!(make(&mut registry, 5), Err(Error::NoMemory), "the reserve");
+    assert_eq!(make(&mut registry, 7), Err(Error::NoMemory), "its part");
     let elsewhere = descriptor(1, 3);
     let file = Subject::File(CALLER.vm);
     let denied = create(&mut registry, file, &elsewhere);
-    assert_eq!(denied, Err(Failure::Denied));
+    assert_eq!(denied, Err(Error::Denied));
     assert_eq!(account(&registry), before);
     let slots = [1, 1].map(|blocks| make(&mut registry, blocks).unwrap());
-    assert_eq!(make(&mut registry, 1), Err(Failure::NoMemory), "the slots");
+    assert_eq!(make(&mut registry, 1), Err(Error::NoMemory), "the slots");
     for slot in slots {
         registry.empty(slot, Event::Abandon).unwrap();
     }
@@ -137,7 +129,7 @@ fn no_vm_exceeds_the_priority_of_its_manager() {
     wanted.priority = 33;
     let file = Subject::File(CALLER.vm);
     let urgent = create(&mut registry, file, &wanted);
-    assert_eq!(urgent, Err(Failure::Denied));
+    assert_eq!(urgent, Err(Error::Denied));
     let template = create(&mut registry, Subject::Template(0), &wanted);
     assert_eq!(template, Ok(2), "that is the system's choice");
 }
@@ -149,10 +141,10 @@ fn a_template_has_one_instance() {
     let first = create(&mut registry, Subject::Template(1), &wanted());
     assert_eq!(first, Ok(2), "on cores that the caller has not");
     let second = create(&mut registry, Subject::Template(1), &wanted());
-    assert_eq!(second, Err(Failure::Busy));
+    assert_eq!(second, Err(Error::Busy));
     assert!(create(&mut registry, Subject::Template(0), &wanted()).is_ok());
     let unknown = create(&mut registry, Subject::Template(2), &wanted());
-    assert_eq!(unknown, Err(Failure::Denied));
+    assert_eq!(unknown, Err(Error::Denied));
 }
 
 #[test]
@@ -162,7 +154,7 @@ fn a_handle_names_one_occupant() {
     let first = registry.handle(slot).unwrap();
     assert_eq!(
         registry.find(CALLER, &ALL, first).unwrap_err(),
-        Failure::NotFound,
+        Error::NotFound,
         "not made yet"
     );
     registry
@@ -174,26 +166,23 @@ fn a_handle_names_one_occupant() {
     let stranger = Caller { vm: 0, vcpu: 0 };
     assert_eq!(
         registry.find(stranger, &ALL, first).unwrap_err(),
-        Failure::Denied
+        Error::Denied
     );
     registry.record_mut(slot).unwrap().held = true;
-    assert_eq!(
-        registry.find(CALLER, &ALL, first).unwrap_err(),
-        Failure::Busy
-    );
+    assert_eq!(registry.find(CALLER, &ALL, first).unwrap_err(), Error::Busy);
     let record = registry.record_mut(slot).unwrap();
     record.held = false;
     record.apply(Event::Destroy).unwrap();
     registry.empty(slot, Event::Destroyed).unwrap();
     assert_eq!(
         registry.find(CALLER, &ALL, first).unwrap_err(),
-        Failure::NotFound
+        Error::NotFound
     );
     assert_eq!(make(&mut registry, 1), Ok(slot));
     assert_ne!(registry.handle(slot).unwrap(), first);
     assert_eq!(
         registry.find(CALLER, &ALL, first).unwrap_err(),
-        Failure::NotFound
+        Error::NotFound
     );
 }
 

@@ -59,13 +59,13 @@ impl Vm {
     pub fn record_stop(&'static self, machine: &'static Machine, vcpu: usize) -> VcpuSet {
         let mut power = self.power.lock();
         let was_lost = registry::has_several_vcpus() && self.lost_cores.returned(vcpu);
-        let calls = power.mark_stopped(vcpu);
+        let kicks = power.mark_stopped(vcpu);
         drop(power);
         if was_lost {
             let cpu = Argument::Decimal(self.cpu(vcpu) as u64);
             machine.report(self.name(), " has CPU {} back: it woke", &[cpu]);
         }
-        calls
+        kicks
     }
 
     /// Abandons a VM of the manifest that is to be destroyed and has a lost core: its run ends when

@@ -3,7 +3,7 @@
 use crate::{Core, Machine, Vm};
 use core::sync::atomic::Ordering;
 use hw_irqchip_gicv3::{Group, cpu_interface::Sgi};
-use mortise_psci::LEADER;
+use mortise_psci::FIRST_VCPU;
 use mortise_vcpu::POSTED_SGI;
 
 impl Vm {
@@ -13,8 +13,8 @@ impl Vm {
     #[must_use]
     pub fn enable_posted_irq(&self, intid: u32) -> Option<usize> {
         let core = Core::current();
-        let alone = core.dispatcher().is_none()
-            && core.current_vcpu().is_some_and(|(_, vcpu)| vcpu == LEADER);
+        let alone =
+            core.dispatcher().is_none() && matches!(core.current_vcpu(), Some((_, FIRST_VCPU)));
         let own = self.is_shared() && core.is_running(self) && alone;
         if !own || core.machine.board.doorbell == POSTED_SGI {
             return None;

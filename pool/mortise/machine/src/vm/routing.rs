@@ -1,7 +1,7 @@
 //! Routing of a VM's SPIs.
 
 use crate::{Machine, Vm, interface::Irqchip, registry};
-use mortise_state::priority::device_priority;
+use mortise_state::priority::spi_priority;
 
 impl Vm {
     /// Routes the VM's SPIs to its first core, until it changes the route; never to a core of
@@ -16,7 +16,7 @@ impl Vm {
             distributor.route(intid.into(), affinity);
             if self.is_shared() {
                 machine.spi_owners.assign(intid.into(), self.index);
-                let priority = device_priority(self.schedule().priority);
+                let priority = spi_priority(self.schedule().priority);
                 distributor.set_priority(intid.into(), priority);
             }
         }

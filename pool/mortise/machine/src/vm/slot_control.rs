@@ -63,7 +63,7 @@ impl Vm {
         };
         // SAFETY: every core maps the areas of slots permanently, and a vacant slot has no log ring
         // that another core could read.
-        unsafe { cache::zero_to_memory(slot.area.start() as usize + at, CLEAR_BYTES) };
+        unsafe { cache::zero_to_poc(slot.area.start() as usize + at, CLEAR_BYTES) };
         at + CLEAR_BYTES < OWN
     }
 

@@ -46,7 +46,7 @@ pub fn add_slot(
     let tables = "too few page tables: raise MORTISE_PAGE_TABLES";
     // SAFETY: the early table maps all of RAM, and the parser of the manifest has checked that
     // nothing else is there.
-    unsafe { hw_arch::cache::zero_to_memory(area.start() as usize, OWN.min(area.size() as usize)) };
+    unsafe { hw_arch::cache::zero_to_poc(area.start() as usize, OWN.min(area.size() as usize)) };
     let ram = machine.board.ram_base;
     let slot = Slot {
         map: SlotMap::new(machine.frames, ram, WINDOW).ok_or(tables)?,

@@ -21,9 +21,9 @@ enum Core {
     Lent,
     /// In Mortise: about to become idle.
     Leaving,
-    /// Carrying out an end, as the leader.
+    /// Carrying out an end, as the first vCPU.
     Leading(RunEnd),
-    /// Preparing a run, as the leader.
+    /// Preparing a run, as the first vCPU.
     Loading,
 }
 
@@ -41,7 +41,7 @@ struct Machine {
 impl Machine {
     fn new(vcpus: usize, restarts: u32) -> Self {
         let mut cores = vec![Core::Awake; vcpus];
-        cores[LEADER] = Core::Loading;
+        cores[FIRST_VCPU] = Core::Loading;
         Self {
             power: Power::new(vcpus, restarts),
             cores,
@@ -87,8 +87,8 @@ impl Machine {
             }
             Core::Lent => Core::Lent,
             Core::Leaving => {
-                let calls = self.power.mark_stopped(vcpu);
-                self.call(calls);
+                let kicks = self.power.mark_stopped(vcpu);
+                self.call(kicks);
                 Core::Awake
             }
             Core::Leading(end) => match self.power.finish_run(end, end == RunEnd::Restart) {
@@ -123,7 +123,7 @@ impl Machine {
                 Core::Guest
             }
             NextAction::EndRun(end) => {
-                assert_eq!(vcpu, LEADER);
+                assert_eq!(vcpu, FIRST_VCPU);
                 for other in &self.cores {
                     let busy = matches!(other, Core::Guest | Core::Lent | Core::Leaving);
                     assert!(!busy, "{self:?}");
@@ -147,7 +147,7 @@ impl Machine {
         match wish % 8 {
             0 if wish > 128 => {
                 if let Ok(calls) = self.power.lend_core(other) {
-                    assert!(other != LEADER && other != vcpu);
+                    assert!(other != FIRST_VCPU && other != vcpu);
                     self.call(calls);
                 }
             }
@@ -240,7 +240,7 @@ fn of_two_faults_at_once_one_counts() {
         NextAction::Wait,
         "vCPU 1 still executes"
     );
-    assert_eq!(power.mark_stopped(1), VcpuSet(1), "the leader sleeps");
+    assert_eq!(power.mark_stopped(1), VcpuSet(1), "the first vCPU sleeps");
     assert_eq!(power.next_action(0), NextAction::EndRun(RunEnd::Restart));
     power.begin_run(ENTRY);
     assert_eq!(power.next_action(0), NextAction::Start(ENTRY));
@@ -254,21 +254,21 @@ fn of_two_faults_at_once_one_counts() {
 }
 
 #[test]
-fn a_leader_that_is_turned_off_and_on_does_not_begin_the_run_again() {
+fn a_first_vcpu_that_is_turned_off_and_on_does_not_begin_the_run_again() {
     let mut power = Power::new(2, 0);
     power.begin_run(ENTRY);
-    assert!(power.is_beginning(LEADER) && !power.is_beginning(1));
-    assert_eq!(power.next_action(LEADER), NextAction::Start(ENTRY));
-    assert!(power.is_beginning(LEADER), "until all of it is done");
+    assert!(power.is_beginning(FIRST_VCPU) && !power.is_beginning(1));
+    assert_eq!(power.next_action(FIRST_VCPU), NextAction::Start(ENTRY));
+    assert!(power.is_beginning(FIRST_VCPU), "until all of it is done");
     power.mark_begun();
     assert_eq!(power.request_on(1, ENTRY), Ok(VcpuSet(2)));
     assert_eq!(power.next_action(1), NextAction::Start(ENTRY));
-    assert_eq!(power.mark_stopped(LEADER), VcpuSet(0));
-    assert_eq!(power.request_on(LEADER, ENTRY), Ok(VcpuSet(1)));
-    assert_eq!(power.next_action(LEADER), NextAction::Start(ENTRY));
-    assert!(!power.is_beginning(LEADER));
+    assert_eq!(power.mark_stopped(FIRST_VCPU), VcpuSet(0));
+    assert_eq!(power.request_on(FIRST_VCPU, ENTRY), Ok(VcpuSet(1)));
+    assert_eq!(power.next_action(FIRST_VCPU), NextAction::Start(ENTRY));
+    assert!(!power.is_beginning(FIRST_VCPU));
     power.begin_run(ENTRY);
-    assert!(power.is_beginning(LEADER), "the next run");
+    assert!(power.is_beginning(FIRST_VCPU), "the next run");
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn the_last_vcpu_off_ends_the_run_despite_lent_cores() {
 }
 
 #[test]
-fn the_core_of_the_leader_or_of_no_vcpu_is_not_lent() {
+fn the_core_of_the_first_vcpu_or_of_no_vcpu_is_not_lent() {
     let mut power = lending();
     assert_eq!(power.lend_core(0), Err(PowerState::On));
     assert_eq!(power.mark_stopped(0), VcpuSet(6));

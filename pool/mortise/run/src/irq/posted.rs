@@ -5,7 +5,7 @@ use core_statistics::ExitKind;
 use core_trace::Event;
 use hw_irqchip_gicv3::{Group, cpu_interface};
 use mortise_machine::{Core, posted_irq::take, registry, trace};
-use mortise_psci::LEADER;
+use mortise_psci::FIRST_VCPU;
 use mortise_state::interrupts::Interrupts;
 use mortise_vcpu::{Cause, FrameCell};
 
@@ -26,7 +26,7 @@ pub(crate) fn inject_posted_irq(core: &'static Core) {
         let machine = core.machine;
         let mut physical = VmInterrupts { machine, vm };
         // Interrupts are posted to the first vCPU.
-        gic.lock().pulse_local(LEADER, intid, &mut physical);
+        gic.lock().pulse_local(FIRST_VCPU, intid, &mut physical);
     }
 }
 

@@ -31,7 +31,7 @@ use mortise_output::log_drain::flush_log;
 use mortise_psci::RunEnd;
 use mortise_state::{
     log_ring::create_log_ring,
-    restart::{NOTE, Piece, Progress, Stage},
+    restart::{Piece, Progress, RECORD_END, Stage},
     resumable::Step,
 };
 use mortise_transfer::Transfer;
@@ -44,17 +44,20 @@ pub const CHUNK: u64 = 64;
 fn end_step(core: &'static Core, vm: &'static Vm, end: RunEnd, step: Step) -> Stage {
     let machine = core.machine;
     let more = match step.stage {
-        // Before the end is reported.
+        // The log ring is written, before the end is reported.
         0 => !flush_log(machine, vm, &|| core.preemption_pending()),
+        // The SPIs are reset.
         1 => {
             let step = step.resume_at(reset_spis(vm, machine, step.number));
             return Stage::End { end, step };
         }
+        // VM extensions and devices end what they do for the VM.
         2 => machine.vm_stopped(vm, step.number),
-        NOTE => {
+        RECORD_END => {
             record_end(vm, end);
             false
         }
+        // The end is reported on the console.
         4 => {
             let pending = core.preemption_pending();
             if !pending {

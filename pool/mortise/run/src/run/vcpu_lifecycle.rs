@@ -14,7 +14,7 @@ use hw_arch::cpu;
 use mortise_hypercall::Start;
 use mortise_machine::{Core, Vcpu, Vm, registry};
 use mortise_output::fault_report::report_fault;
-use mortise_psci::{LEADER, NextAction, VcpuSet};
+use mortise_psci::{FIRST_VCPU, NextAction, VcpuSet};
 use mortise_state::resumable::{Step, run_to_completion};
 
 /// What a vCPU that is off does next.
@@ -54,7 +54,7 @@ pub trait VcpuLifecycle {
 impl VcpuLifecycle for Core {
     fn service_parked_vcpu(&'static self, vm: &'static Vm, vcpu: usize) -> ParkedAction {
         loop {
-            if vcpu == LEADER && !advance(self, vm) || self.preemption_pending() {
+            if vcpu == FIRST_VCPU && !advance(self, vm) || self.preemption_pending() {
                 return ParkedAction::Interrupted;
             }
             let next = vm.power.lock().next_action(vcpu);
@@ -62,7 +62,7 @@ impl VcpuLifecycle for Core {
                 NextAction::Start(start) => return ParkedAction::Start(start),
                 NextAction::EndRun(end) => vm.restart.end(end),
                 NextAction::Wait => {
-                    if vcpu == LEADER {
+                    if vcpu == FIRST_VCPU {
                         self.machine.idle_work(self, vm);
                     }
                     return ParkedAction::Idle;

@@ -1,4 +1,5 @@
-//! Run of a pinned vCPU on its core, from boot to guest entry and to its stop.
+//! Run of a core: of its pinned vCPU from boot to guest entry and to its stop, of its scheduler, or of a
+//! core task.
 //!
 //! ```text
 //! boot ─► init ─► wait ──start──► enter ─► guest ◄─► exit
@@ -7,7 +8,7 @@
 //! ```
 //!
 //! The core of a VM's first vCPU controls the VM's runs: it fills the memory, waits until the other
-//! vCPUs have stopped, and ends the run as was decided, for good or by a restart. The state machine of
+//! vCPUs have stopped, and ends the run as was decided, with or without a restart. The state machine of
 //! [`mortise_psci::Power`] decides on the end, and which cores are awaited and kicked. The core of a
 //! vCPU that is off still takes Mortise's own interrupts, so that the console continues.
 
@@ -142,7 +143,7 @@ fn wait_for_start(core: &'static Core, vm: &'static Vm, vcpu: usize) -> Start {
     }
 }
 
-/// Waits off its core for as long as a vCPU [has to wait](Vm::has_to_wait), at least once.
+/// Waits, marked as off its core, for as long as a vCPU [has to wait](Vm::has_to_wait), at least once.
 fn wait_while_held(core: &'static Core, vm: &'static Vm, vcpu: usize) {
     loop {
         vm.mark_off_core(vcpu, core.clock().ticks());
@@ -195,14 +196,14 @@ pub(crate) fn apply_orders(core: &'static Core, vm: &'static Vm, vcpu: usize, fr
     }
     // Not by `may_run`: a hold that is requested just now pends the doorbell, which is taken later.
     if vm.orders() & (DISCARDED | ENDING) != 0 {
-        restart_vcpu(core, vm, vcpu, frame);
+        stop_and_wait(core, vm, vcpu, frame);
     } else {
         refresh(core, vm, vcpu);
     }
 }
 
-/// Waits until this vCPU is started again, then lets the guest continue there.
-pub(crate) fn restart_vcpu(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
+/// Stops this vCPU, waits until it is started again, then lets the guest continue there.
+pub(crate) fn stop_and_wait(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Frame) {
     core.check_stop(vm, vcpu);
     run_to_completion(|step| core.stop_vcpu((vm, vcpu), &frame.x, step));
     let start = wait_for_start(core, vm, vcpu);

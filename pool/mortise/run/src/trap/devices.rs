@@ -1,4 +1,4 @@
-//! Loads and stores that a device of Mortise or a VM extension answers.
+//! Device emulation: routing of a guest's load or store to a device of Mortise or a VM extension.
 
 use crate::{console, gic::guest_access};
 use mortise_machine::{Core, Vm, interface::DeviceResponse, registry};
@@ -8,9 +8,9 @@ use mortise_vcpu::{Access, Frame};
 /// No device is at the address.
 pub(crate) struct NoDevice;
 
-/// Outcome of an access.
+/// AccessOutcome of an access.
 #[derive(PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum AccessOutcome {
     /// The access is complete.
     Done,
     /// The guest must repeat the access after pending interrupts are taken.
@@ -25,31 +25,31 @@ pub(crate) fn access(
     ipa: u64,
     access: Access,
     frame: &mut Frame,
-) -> Result<Outcome, NoDevice> {
+) -> Result<AccessOutcome, NoDevice> {
     let board = &core.machine.board;
     let address = usize::try_from(ipa).map_err(|_| NoDevice)?;
     let stored = access.write.then(|| frame.register(access.register));
     let value = if let Some(place) = guest_access::frame_at(board, vm, address) {
         match guest_access::access(core, vm, vcpu, place, access, stored) {
             Some(value) => value,
-            None => return Ok(Outcome::Again),
+            None => return Ok(AccessOutcome::Again),
         }
     } else if vm.has_serial() && contains(address, board.uart_base, board.uart_size) {
         match console::pl011::access(core, vm, address - board.uart_base, stored) {
             Some(value) => value,
-            None => return Ok(Outcome::Again),
+            None => return Ok(AccessOutcome::Again),
         }
     } else if !registry::devices().is_empty()
         && let Some(answer) = registered(core, vm, ipa, access, stored)
     {
         match answer {
             DeviceResponse::Value(value) => value,
-            DeviceResponse::Retry => return Ok(Outcome::Again),
+            DeviceResponse::Retry => return Ok(AccessOutcome::Again),
         }
     } else if access.write {
         return Err(NoDevice);
     } else if core.preemption_pending() {
-        return Ok(Outcome::Again);
+        return Ok(AccessOutcome::Again);
     } else {
         let mut vm_extensions = registry::vm_extensions().iter();
         vm_extensions
@@ -59,7 +59,7 @@ pub(crate) fn access(
     if !access.write {
         frame.set_register(access.register, access.extend(value));
     }
-    Ok(Outcome::Done)
+    Ok(AccessOutcome::Done)
 }
 
 /// Response of a library's device, if one has a register there.

@@ -17,8 +17,8 @@ use mortise_vcpu::{
     inject_external_abort, inject_undefined, is_exit_from_el0, skip_instruction,
 };
 
-/// Handles an exit. Called by the vectors with the guest's registers; returns the frame of the
-/// guest to enter.
+/// Handles an exit. Called with the guest's registers by the vectors of a shared core, for all exits
+/// but IRQs; returns the frame of the guest to enter.
 #[inline]
 pub fn exit(frame: &mut Frame, cause: Cause) -> &'static FrameCell {
     let core = Core::current();
@@ -160,7 +160,7 @@ fn synchronous(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mut Fr
                 .zip(access)
                 .and_then(|(ipa, access)| devices::access(core, vm, vcpu, ipa, access, frame).ok());
             if let Some(outcome) = outcome {
-                if outcome == devices::Outcome::Done {
+                if outcome == devices::AccessOutcome::Done {
                     skip_instruction();
                 }
             } else {

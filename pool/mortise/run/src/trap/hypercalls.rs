@@ -1,6 +1,6 @@
 //! Hypercalls, including PSCI.
 
-use crate::run::vcpu_run::restart_vcpu;
+use crate::run::vcpu_run::stop_and_wait;
 use core::cell::Cell;
 use core_trace::Event;
 use mortise_hypercall::Outcome::{SystemOff, SystemReset, VcpuOff};
@@ -55,7 +55,7 @@ pub(crate) fn call(core: &'static Core, vm: &'static Vm, vcpu: usize, frame: &mu
         }
         VcpuOff => match core.dispatcher() {
             Some(dispatcher) => dispatcher.stop(core),
-            None => restart_vcpu(core, vm, vcpu, frame),
+            None => stop_and_wait(core, vm, vcpu, frame),
         },
         SystemOff => vm.end(vcpu, RunEnd::Off, core.machine),
         SystemReset => vm.end(vcpu, RunEnd::Restart, core.machine),
@@ -116,8 +116,8 @@ impl Caller for Vcpu {
         if self.is_interrupted() {
             return Ok(());
         }
-        let calls = self.vm.power.lock().request_on(vcpu, start)?;
-        self.vm.kick_cores(calls, self.core.machine);
+        let kicks = self.vm.power.lock().request_on(vcpu, start)?;
+        self.vm.kick_cores(kicks, self.core.machine);
         Ok(())
     }
 

@@ -111,24 +111,24 @@ impl LrUsage {
 /// exchanged only if they are.
 #[repr(C, align(16))]
 #[derive(Debug)]
-pub struct Interface {
+pub struct VirtualCpuInterface {
     /// `ICH_VMCR_EL2`, `ICH_AP0R0_EL2`, `ICH_AP1R0_EL2` and `ICH_HCR_EL2`.
     control: Cell<[u64; 4]>,
-    lists: [Cell<u64>; 2],
+    lrs: [Cell<u64>; 2],
     lr_usage: Cell<LrUsage>,
 }
 
 // Within reach of LDP and STP from the context.
 const _: () = assert!(offset_of!(Context, interface.control) == 208);
-const _: () = assert!(offset_of!(Context, interface.lists) == 240);
+const _: () = assert!(offset_of!(Context, interface.lrs) == 240);
 
-impl Interface {
+impl VirtualCpuInterface {
     /// The interface of a vCPU that has never run: disabled and empty.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             control: Cell::new([0; 4]),
-            lists: [const { Cell::new(0) }; 2],
+            lrs: [const { Cell::new(0) }; 2],
             lr_usage: Cell::new(LrUsage::EMPTY),
         }
     }
@@ -140,7 +140,7 @@ impl Context {
     pub fn clear_interface(&self) {
         self.interface.lr_usage.set(LrUsage::EMPTY);
         self.interface.control.set([0; 4]);
-        self.interface.lists.iter().for_each(|list| list.set(0));
+        self.interface.lrs.iter().for_each(|list| list.set(0));
     }
 
     /// Usage of its list registers.
@@ -159,7 +159,7 @@ impl Context {
     #[inline]
     pub fn is_lr0_free(&self) -> bool {
         // Neither pending nor active.
-        self.interface.lists[0].get() >> 62 == 0
+        self.interface.lrs[0].get() >> 62 == 0
     }
 
     /// Saves the interface of this core, without the list registers of the cold context, and disables it.
@@ -168,7 +168,7 @@ impl Context {
     pub fn save_interface(&self) {
         // Disabled, because empty list registers may raise a maintenance interrupt.
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: the stores cover `control` and `lists`; a disabled interface signals no interrupt.
+        // SAFETY: the stores cover `control` and `lrs`; a disabled interface signals no interrupt.
         unsafe {
             core::arch::asm!(
                 "mrs {a}, ich_vmcr_el2", "mrs {b}, ich_ap0r0_el2",
@@ -176,11 +176,11 @@ impl Context {
                 "mrs {a}, ich_ap1r0_el2", "mrs {b}, ich_hcr_el2",
                 "stp {a}, {b}, [{to}, #{control} + 16]",
                 "mrs {a}, ich_lr0_el2", "mrs {b}, ich_lr1_el2",
-                "stp {a}, {b}, [{to}, #{lists}]",
+                "stp {a}, {b}, [{to}, #{lrs}]",
                 "msr ich_hcr_el2, xzr",
                 to = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
                 control = const offset_of!(Self, interface.control),
-                lists = const offset_of!(Self, interface.lists),
+                lrs = const offset_of!(Self, interface.lrs),
                 options(nostack, preserves_flags)
             );
         }
@@ -193,7 +193,7 @@ impl Context {
         // SAFETY: the virtual CPU interface affects EL1 only.
         unsafe {
             core::arch::asm!(
-                "ldp {a}, {b}, [{from}, #{lists}]",
+                "ldp {a}, {b}, [{from}, #{lrs}]",
                 "msr ich_lr0_el2, {a}", "msr ich_lr1_el2, {b}",
                 "ldp {a}, {b}, [{from}, #{control}]",
                 "msr ich_vmcr_el2, {a}", "msr ich_ap0r0_el2, {b}",
@@ -201,7 +201,7 @@ impl Context {
                 "msr ich_ap1r0_el2, {a}", "msr ich_hcr_el2, {b}",
                 from = in(reg) core::ptr::from_ref(self), a = out(reg) _, b = out(reg) _,
                 control = const offset_of!(Self, interface.control),
-                lists = const offset_of!(Self, interface.lists),
+                lrs = const offset_of!(Self, interface.lrs),
                 options(nostack, preserves_flags)
             );
         }
@@ -228,14 +228,14 @@ impl ColdContext {
         while left != 0 {
             let index = left.trailing_zeros() as usize;
             left &= left - 1;
-            if let Some(list) = self.lists.get(index - 2) {
+            if let Some(list) = self.lrs.get(index - 2) {
                 action(index, list);
             }
         }
     }
 }
 
-impl Default for Interface {
+impl Default for VirtualCpuInterface {
     fn default() -> Self {
         Self::new()
     }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_cleared_interface_is_like_a_new_one() {
         let context = Context::new();
-        context.interface.lists[0].set(1 << 62);
+        context.interface.lrs[0].set(1 << 62);
         context.set_lr_usage(LrUsage::EMPTY.with_lr(0, true));
         assert!(!context.is_lr0_free());
         context.clear_interface();

@@ -22,7 +22,7 @@ pub enum Acquired {
     OwnerDied,
 }
 
-/// Why a mutex was not locked or unlocked.
+/// Error of a mutex operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MutexError {
     /// The calling thread owns it already.
@@ -35,7 +35,7 @@ pub enum MutexError {
     TimedOut,
     /// An owner ended, and the next one unlocked it without making it consistent.
     Unrecoverable,
-    /// The calling thread is more urgent than the mutex's ceiling.
+    /// The calling thread has a priority above the mutex's ceiling.
     AboveCeiling,
     /// Other threads wait for the same condition variable with another mutex.
     OtherMutex,
@@ -84,13 +84,14 @@ impl RawMutex {
         Self(wait::Mutex::new(protocol, robustness))
     }
 
-    /// Enters it for an `action` that neither wakes threads nor blocks.
+    /// Accesses its state with interrupts masked, by an `action` that neither wakes threads nor
+    /// blocks.
     #[inline(always)]
     fn masked<R>(&self, action: impl FnOnce(&MutexState, &Masked) -> R) -> R {
         without_irqs(|| self.0.with_state(|state| action(state, &Masked::NOW)))
     }
 
-    /// Locks it. Blocks until it can.
+    /// Locks the mutex. Blocks until it can.
     #[inline(always)]
     pub fn lock(&'static self) -> Result<Acquired, MutexError> {
         if self.try_lock_fast() {
@@ -99,7 +100,7 @@ impl RawMutex {
         self.lock_slow(None)
     }
 
-    /// Locks it. Blocks until it can, at the latest until `deadline`.
+    /// Locks the mutex. Blocks until it can, at the latest until `deadline`.
     #[inline(always)]
     pub fn lock_until(&'static self, deadline: Instant) -> Result<Acquired, MutexError> {
         if self.try_lock_fast() {
@@ -123,7 +124,7 @@ impl RawMutex {
         })
     }
 
-    /// Locks it if no thread owns it.
+    /// Locks the mutex if no thread owns it.
     #[inline(always)]
     pub fn try_lock(&'static self) -> Result<Acquired, MutexError> {
         if self.try_lock_fast() {

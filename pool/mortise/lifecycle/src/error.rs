@@ -5,7 +5,7 @@ use mortise_hypercall::Reply;
 /// Error of a call. The number is returned in x0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
-pub enum Failure {
+pub enum Error {
     /// The function does not exist.
     NotSupported = -1,
     /// Invalid arguments.
@@ -20,8 +20,8 @@ pub enum Failure {
     NotFound = -6,
 }
 
-impl From<Failure> for Reply {
-    fn from(failure: Failure) -> Self {
-        Self::status(failure as i8 as i32)
+impl From<Error> for Reply {
+    fn from(error: Error) -> Self {
+        Self::status(error as i8 as i32)
     }
 }
