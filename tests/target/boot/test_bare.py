@@ -68,7 +68,7 @@ def test_a_fault_is_reported_and_the_machine_parks(image, tmp_path):
 def test_an_image_without_the_machines_driver_says_so(image, version, driver, tmp_path):
     alone = image("selftest", f"TENON_IRQCHIP_GICV{driver}")
     lines = run(alone, tmp_path, version, "EL1", "TENON_IRQCHIP")
-    assert f"panic: the machine has a GICv{version}, this image its driver not" in lines[-1]
+    assert f"panic: the machine has a GICv{version}; this image lacks a driver" in lines[-1]
 
 
 def run(image, folder, version, level, last=" passed, ", count=1):

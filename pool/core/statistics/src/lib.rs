@@ -59,7 +59,7 @@ const _: () = assert!(cfg!(target_endian = "little"));
 /// Bytes of a name field; shorter names are padded with NUL.
 pub const NAME_LENGTH: usize = 32;
 
-/// Why an area cannot be used.
+/// Error of an access to an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The area is too small for the format.

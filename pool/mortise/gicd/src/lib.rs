@@ -8,8 +8,8 @@
 //! * [`OwnedInterrupts`] holds the interrupts and physical CPUs of a VM with direct interrupts
 //!   (`HCR_EL2.IMO = 0`). Such a VM acknowledges and ends Group 1 interrupts on the physical CPU
 //!   interface without an exit. [`OwnedInterrupts::decide`] determines what its access to a frame may
-//!   do to the physical register: other VMs' interrupts and the enable bit of the hypervisor's doorbell lie in the same
-//!   frames. A write to `ICC_SGI1R_EL1` traps too, because it could interrupt any CPU
+//!   do to the physical register: other VMs' interrupts and the enable bit of the hypervisor's doorbell
+//!   lie in the same frames. A write to `ICC_SGI1R_EL1` traps too, because it could interrupt any CPU
 //!   ([`OwnedInterrupts::sgis`]).
 //!
 //! # Guarantees

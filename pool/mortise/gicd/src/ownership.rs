@@ -1,11 +1,11 @@
-//! Interrupts and CPUs that a VM in direct mode owns.
+//! Interrupts and CPUs that a VM with direct interrupts owns.
 
 mod fast_path;
 mod mediate;
 
 use crate::{PRIVATE, bits};
 
-/// Why vCPUs or an interrupt cannot be assigned to a VM.
+/// Error of an assignment of vCPUs or an interrupt to a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Zero vCPUs, or more than supported.
@@ -38,7 +38,7 @@ pub struct Cpu {
     pub affinity: u64,
 }
 
-/// Interrupts and CPUs of a VM in direct mode: up to `VCPUS` CPUs (at most 8), the private
+/// Interrupts and CPUs of a VM with direct interrupts: up to `VCPUS` CPUs (at most 8), the private
 /// interrupts, and `ROWS` times 32 SPIs (at most 30 rows) from INTID 32 on.
 pub struct OwnedInterrupts<const VCPUS: usize, const ROWS: usize> {
     pub(crate) cpus: [Cpu; VCPUS],

@@ -29,7 +29,7 @@ impl Drivers for LinkedDrivers {
     }
 }
 
-/// Why the interrupt controller cannot be used.
+/// Error of the interrupt controller's initialisation.
 pub enum GicError {
     /// The machine has a GIC version without a driver in this image.
     Driver,
@@ -41,9 +41,9 @@ impl fmt::Display for GicError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Driver if machine_has_gicv3() => {
-                "the machine has a GICv3, this image its driver not: see TENON_IRQCHIP"
+                "the machine has a GICv3; this image lacks a driver: see TENON_IRQCHIP"
             }
-            Self::Driver => "the machine has a GICv2, this image its driver not: see TENON_IRQCHIP",
+            Self::Driver => "the machine has a GICv2; this image lacks a driver: see TENON_IRQCHIP",
             Self::Redistributor => "no redistributor of the GIC serves this core",
         })
     }

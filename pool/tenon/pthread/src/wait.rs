@@ -11,7 +11,7 @@ use core::cell::Cell;
 use tenon_thread::time::Instant;
 use tenon_thread::wait::{Guarded, WaitQueue, WaitValue, Waiting, Waking};
 
-/// Why a wait ended without success.
+/// Error of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitError {
     /// The timeout expired.

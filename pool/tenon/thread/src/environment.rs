@@ -79,7 +79,7 @@ unsafe extern "Rust" {
 #[cfg(not(target_os = "none"))]
 static TENON_DEVICES: &[Device] = &[];
 
-/// Why the registers of a device cannot be accessed.
+/// Error of an access to the registers of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceError {
     /// No device of that kind is assigned to the image.

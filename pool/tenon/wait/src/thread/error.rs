@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Why an operation on a thread failed.
+/// Error of an operation on a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The storage holds a thread that has not ended.
