@@ -7,7 +7,7 @@ import pytest
 import rust_image
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.source_locations import Places
+from tenonos.analysis.source_locations import SourceLocations
 from tenonos.build import elf
 from tenonos.build.attribution import attribute, owner
 
@@ -63,6 +63,6 @@ def test_a_linked_image(tmp_path):
     assert found["core/timer"] >= 12
     assert found["hw/arch"] >= 12
     # And its spans lie within those of the function that it is inlined into.
-    spans = Places(ELFFile(BytesIO(content))).spans({"inner", "outer"})
+    spans = SourceLocations(ELFFile(BytesIO(content))).spans({"inner", "outer"})
     ((start, end),) = spans["outer"]
     assert spans["inner"] and all(start <= low < high <= end for low, high in spans["inner"])

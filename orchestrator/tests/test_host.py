@@ -47,7 +47,7 @@ def test_output_that_goes_nowhere_is_one_line(line, redirect, says):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_closed_output_is_told_before_the_work(tmp_path):
+def test_a_closed_output_is_reported_before_the_work(tmp_path):
     assert tenon("compose", LOOP, "-o", "made", redirect=">&-", folder=tmp_path).returncode == 1
     assert not (tmp_path / "made").exists()
 

@@ -66,7 +66,7 @@ def test_all_that_a_vm_has_is_of_its_colours():
     assert layout.vm("linux").ipa == loaded.board.ram.base, "scattered, it cannot be 1:1"
 
 
-def test_mortise_is_told():
+def test_mortise_is_reported():
     loaded = read(COLOURED)
     layout = laid_out(loaded)
     (told,) = manifest.read(manifest.write(loaded, layout))["colouring"]

@@ -164,7 +164,7 @@ def _card_error(built: build.Built) -> float:
         (
             image.kind,
             [*(library.id for library in image.libraries), *settings(image)],
-            Size(**elf.sections(built.elves[image.name].read_bytes())),
+            Size(**elf.sections(built.elf_files[image.name].read_bytes())),
         )
         for image in built.images
     )

@@ -68,7 +68,7 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
     layout = built.layout
     areas = sum(area.size for vm in layout.vms.values() for area in (*vm.shared, *vm.areas))
     own = layout.manifest_pa - layout.image_base + layout.manifest_size
-    parts = sections(built.elves["mortise"].read_bytes())
+    parts = sections(built.elf_files["mortise"].read_bytes())
     payloads = [part.pa for vm in layout.vms.values() for part in vm.payloads.values()]
     end = layout.image_base + layout.image_size
     parts |= {"ram": own + areas, "payload": end - min(payloads)}
@@ -76,7 +76,7 @@ def sizes(tell: Callable[[str], None]) -> Iterator[Row]:
         row = _setting(built).row(("size", "mortise_static"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")
     (image,) = (image for image in built.images if image.name == "mortise")
-    size = image_size(image.name, built.elves[image.name], image.libraries)
+    size = image_size(image.name, built.elf_files[image.name], image.libraries)
     yield _lines(built, "mortise_static", {"part": "lines"}, size.lines)
     for component, belongs in COMPONENTS.items():
         params = {"component": component}

@@ -97,7 +97,7 @@ def image(built: Built) -> Image:
     (mortise,) = (image for image in built.images if image.name == symbols.MORTISE)
     libraries = [each for each in mortise.libraries if paths.POOL in each.path.parents]
     folders = {library.id: library.path for library in libraries}
-    return Image(built.elves[MORTISE].read_bytes(), folders)
+    return Image(built.elf_files[MORTISE].read_bytes(), folders)
 
 
 def executed(built: Built, options: RunOptions) -> set[int]:

@@ -69,7 +69,7 @@ def of_start(built: Built, last: str) -> dict[str, tuple[int, Kinds]]:
     visit = next((record for record in trace.records if isinstance(record, Visit)), None)
     if visit is None or visit.entry != built.layout.image_base:
         raise WorkError("Mortise's start was not seen")
-    return split(Code(built.elves[MORTISE].read_bytes()), visit)
+    return split(Code(built.elf_files[MORTISE].read_bytes()), visit)
 
 
 def split(code: Code, visit: Visit) -> dict[str, tuple[int, Kinds]]:

@@ -161,7 +161,7 @@ def _seen(built: Built) -> Seen:
     """A run of the system."""
     cpus = {vm.name: vm.cpus[0] for vm in built.system.vms}
     code = Code(
-        built.elves[MORTISE].read_bytes(), DECIDED | {WITHDRAWS} | {*STOPPED.values(), *ORDERS}
+        built.elf_files[MORTISE].read_bytes(), DECIDED | {WITHDRAWS} | {*STOPPED.values(), *ORDERS}
     )
     seen = Seen(code, cpus[MANAGER], {cpus[guest]: guest for guest in GUESTS})
     options = RunOptions(

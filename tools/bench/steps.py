@@ -9,7 +9,7 @@ from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.source_locations import Places
+from tenonos.analysis.source_locations import SourceLocations
 from tools.bench.row import Kinds
 
 _BARRIERS = {0xD503_309F, 0xD503_30BF, 0xD503_30DF}
@@ -31,9 +31,9 @@ class Code:
             for section in image.iter_sections("SHT_PROGBITS")
             if section["sh_flags"] & 4
         ]
-        self._places = Places(image)
+        self._locations = SourceLocations(image)
         # All at once: a lookup of one instruction would read the debug information each time.
-        self._spans = self._places.spans(names) if names else {}
+        self._spans = self._locations.spans(names) if names else {}
         self.word, self.functions = cache(self._word), cache(self._functions)
         self._chain = cache(self._chain_at)
 
@@ -66,7 +66,7 @@ class Code:
                 called.append((step + 4, chain))
 
     def _chain_at(self, address: int) -> tuple[str, ...]:
-        return tuple(place.name for place in self._places.at(address))
+        return tuple(place.name for place in self._locations.at(address))
 
     def _functions(self, address: int) -> frozenset[str]:
         """The requested functions that contain the instruction at an address."""

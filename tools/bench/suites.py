@@ -228,6 +228,6 @@ def _hello() -> Iterator[Row]:
     (taken,) = start(Place(built, "hello"), "hello from Tenon", routes).passages
     kinds = Kinds(taken.barriers, taken.sysreg_writes, taken.mmio)
     yield said.row(("boot", "tenon_reset_to_main"), {}, [taken.instructions], kinds)
-    for part, size in sections(built.elves["hello"].read_bytes()).items():
+    for part, size in sections(built.elf_files["hello"].read_bytes()).items():
         row = said.row(("size", "tenon_hello"), {"part": part}, [size], Kinds())
         yield replace(row, unit="bytes")

@@ -74,7 +74,7 @@ def test_two_witnesses_must_agree_on_the_bare_machine():
     assert turn.max == 44, "what exits take is seen from outside only"
 
 
-def test_a_sample_that_nobody_saw_is_told():
+def test_a_sample_that_nobody_saw_is_reported():
     few = (passage("marked", 45),)
     with pytest.raises(WorkError, match="yield: 3 samples, 3 read, 2 seen"):
         list(rows_of(Trace(LINES, passages(*few)), BARE))
@@ -90,7 +90,7 @@ def test_several_operations_of_a_sample_share_it():
     assert (row.min, row.max) == (122.4, 124.4)
 
 
-def test_a_run_cut_short_is_told():
+def test_a_run_cut_short_is_reported():
     with pytest.raises(WorkError, match="irq plain"):
         list(rows_of(Trace(("phase irq plain",), ()), BARE))
 

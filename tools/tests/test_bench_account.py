@@ -93,7 +93,7 @@ def test_two_witnesses_must_agree():
         taken.take(moment(1, latency=480))
 
 
-def test_a_release_that_nobody_saw_come_is_told():
+def test_a_release_that_nobody_saw_come_is_reported():
     with pytest.raises(WorkError, match="release 1"):
         account(start=0).take(moment(1))
 

@@ -95,7 +95,7 @@ def test_a_line_is_covered_by_any_of_its_instructions(image):
     assert covered(coverage) == set() and coverage.of() == (len(image.lines), 0)
 
 
-def test_what_was_not_executed_is_told_by_function_and_lines(image):
+def test_what_was_not_executed_is_reported_by_function_and_lines(image):
     coverage = Coverage()
     apart = {line("arch", 12), line("arch", 13), line("arch", 14)}
     spans = [spans for line, spans in image.lines.items() if line not in apart]

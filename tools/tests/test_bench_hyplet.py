@@ -73,7 +73,7 @@ def change(mortise, linux):
     return Passage(0, 0, 0, el2_everywhere=mortise, other_everywhere=linux)
 
 
-def test_a_change_of_hands_is_told_in_parts():
+def test_a_change_of_hands_is_reported_in_parts():
     passages = [change(10, 700), change(20, 600), change(12, 800), change(22, 500)]
     rows = {tuple(row.params.values()): row for row in handover.rows(SETTING, 2, passages)}
     assert (rows["to_mortise",].min, rows["to_mortise",].max) == (710, 812)

@@ -77,7 +77,7 @@ def test_a_core_that_no_doorbell_reaches_does_not_come_by_it():
         seen().take(visit(DEAF, range(15, 30), DOORBELL))
 
 
-def test_what_was_not_seen_is_told():
+def test_what_was_not_seen_is_reported():
     with pytest.raises(WorkError, match="no order to destroy"):
         list(rows_of(seen("pause", "restart")))
     with pytest.raises(WorkError, match="of 1 times that a core was left, 0 were seen"):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from tenonos.analysis.source_locations import Places, file_of, path
+from tenonos.analysis.source_locations import SourceLocations, file_of, path
 from tenonos.build.attribution import Ownership, line_table, owner
 
 Line = tuple[str, int]
@@ -103,12 +103,12 @@ class Image:
         return found
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(ELFFile(BytesIO(self._content)))
+    def _locations(self) -> SourceLocations:
+        return SourceLocations(ELFFile(BytesIO(self._content)))
 
     def function(self, line: Line) -> str:
         """The function that contains a line, as far as the debug information knows."""
-        places = self._places.at(self.lines[line][0][0])
+        places = self._locations.at(self.lines[line][0][0])
         return places[-1].name if places else "?"
 
 

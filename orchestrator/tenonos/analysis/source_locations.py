@@ -1,6 +1,6 @@
-"""Source places of an address: the functions inlined there, each with its file and line.
+"""Source locations of an address: the functions inlined there, each with its file and line.
 
-Read from the debug information, which is large: a question about one address reads the functions of
+Read from the debug information, which is large: a query of one address reads the functions of
 one compilation unit.
 """
 
@@ -37,7 +37,7 @@ _LINKS = ("DW_AT_abstract_origin", "DW_AT_specification")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """A function and a line in it: the executed one, or the call of the next inner function."""
 
     function: str
@@ -59,13 +59,13 @@ class Place:
         return f"{shown(inside) if inside.exists() else self.file}:{self.line}"
 
 
-def known(places: list[Place]) -> list[Place]:
-    """The places of interest to a reader: without the kernel's own calls, waits and spawns."""
-    return [place for place in places if not _INSIDE.match(place.function)]
+def visible(locations: list[SourceLocation]) -> list[SourceLocation]:
+    """The locations of interest to a reader: without the kernel's own calls, waits and spawns."""
+    return [location for location in locations if not _INSIDE.match(location.function)]
 
 
-class Places:
-    """The places of an image."""
+class SourceLocations:
+    """The source locations of an image."""
 
     def __init__(self, elf: ELFFile) -> None:
         self._dwarf: Any = elf.get_dwarf_info() if elf.has_dwarf_info() else None
@@ -74,7 +74,7 @@ class Places:
         self._names: dict[int, str] = {}
         self._lines: dict[int, list[tuple[int, int, int]]] = {}
 
-    def at(self, address: int) -> list[Place]:
+    def at(self, address: int) -> list[SourceLocation]:
         """The functions that contain the instruction at `address`, from the one with code of its
         own to the most deeply inlined; empty if unknown."""
         containing = self._containing(address)
@@ -92,7 +92,7 @@ class Places:
         directory = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
         folder = directory.value.decode() if directory else ""
         return [
-            Place(name, file_of(folder, path(program, file)), line)
+            SourceLocation(name, file_of(folder, path(program, file)), line)
             for name, (file, line) in zip(names, calls, strict=True)
         ]
 
@@ -100,11 +100,11 @@ class Places:
         """The names of all functions that are inlined into the one at `address`."""
         found: set[str] = set()
         for _, die in self._containing(address):
-            pending = list(_blocks(die))
+            pending = list(_inlined_subroutines(die))
             while pending:
                 inner = pending.pop()
                 found.add(self._name(inner))
-                pending.extend(_blocks(inner))
+                pending.extend(_inlined_subroutines(inner))
         return found
 
     def spans(self, names: Collection[str]) -> dict[str, list[tuple[int, int]]]:
@@ -145,7 +145,7 @@ class Places:
 
     def _inlined(self, unit: Any, die: Any, address: int) -> Any:
         """The function inlined directly into `die` at `address`, if any."""
-        for child in _blocks(die):
+        for child in _inlined_subroutines(die):
             if any(low <= address < high for low, high in ranges(self._dwarf, unit, child)):
                 return child
         return None
@@ -182,13 +182,13 @@ class Places:
         return self._names[die.offset]
 
 
-def _blocks(die: Any) -> Iterator[Any]:
+def _inlined_subroutines(die: Any) -> Iterator[Any]:
     """The functions inlined into a function, through nested blocks."""
     for child in die.iter_children():
         if child.tag == "DW_TAG_inlined_subroutine":
             yield child
         elif child.tag == "DW_TAG_lexical_block":
-            yield from _blocks(child)
+            yield from _inlined_subroutines(child)
 
 
 def ranges(dwarf: Any, unit: Any, die: Any) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import Any
 from tenonos.analysis.a64 import Flow, Stack, effect
 from tenonos.analysis.demangle import demangled
 from tenonos.analysis.graph import Function, Graph
-from tenonos.analysis.source_locations import Places, known
+from tenonos.analysis.source_locations import SourceLocations, visible
 from tenonos.analysis.waiting import HANDLERS
 
 THREADS, TIMERS, EXPIRIES = ".tenon.threads", ".tenon.timers", ".tenon.expiries"
@@ -74,7 +74,7 @@ class Stacks:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self._places = Places(graph.elf)
+        self._locations = SourceLocations(graph.elf)
         self._known: dict[int, Need] = {}
         table: Any = graph.elf.get_section_by_name(".symtab")
         symbols = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()}
@@ -141,19 +141,19 @@ class Stacks:
     def name(self, thread: ThreadStack) -> str:
         """The name of the function that such threads run."""
         function = self.graph.at(thread.entry)
-        places = self._places.at(thread.entry)
+        places = self._locations.at(thread.entry)
         closures = _CLOSURE.findall(places[0].function) if places else []
         for path, number in reversed(closures):
             if not path.startswith("tenon_"):
                 return f"{path}::{{closure{number}}}"
-        inside = self._places.inside(thread.entry)
+        inside = self._locations.inside(thread.entry)
         for call in function.calls if function else ():
             called = self.graph.at(call.target or 0)
             inside |= {called.name} if called else set()
         for mark, name in _OWN.items():
             if any(each.endswith(mark) for each in inside):
                 return name
-        spawner = known(self._places.at(thread.site))
+        spawner = visible(self._locations.at(thread.site))
         return f"spawned by {spawner[-1].name}" if spawner else f"{thread.entry:#x}"
 
     def where(self, thread: ThreadStack) -> str | None:
@@ -163,7 +163,7 @@ class Stacks:
 
     def _outside(self, address: int) -> str | None:
         """The innermost source location of an address outside the kernel."""
-        places = reversed(known(self._places.at(address)))
+        places = reversed(visible(self._locations.at(address)))
         return next((p.where for p in places if not p.file.startswith(_KERNEL)), None)
 
     def _caller(self, address: int) -> str | None:

@@ -1,6 +1,6 @@
 """Check against blocking calls in interrupt handlers.
 
-The kernel records each place that may block and each function that an interrupt calls, in sections
+The kernel records each location that may block and each function that an interrupt calls, in sections
 that are not loaded (`pool/tenon/machine/src/analysis_notes.rs`). A call path from the second to the
 first in the linked image is an error of the program. Calls through pointers are invisible here; the
 kernel checks those at run time.
@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from tenonos.analysis.graph import Function, Graph
-from tenonos.analysis.source_locations import Places, known
+from tenonos.analysis.source_locations import SourceLocations, visible
 from tenonos.errors import WorkError
 
 WAITS, HANDLERS = ".tenon.waits", ".tenon.handlers"
@@ -30,7 +30,7 @@ def check(graph: Graph, image: str) -> None:
     """Refuse an image in which a handler may block."""
     way = find(graph)
     if way is not None:
-        raise _refusal(Places(graph.elf), way, image)
+        raise _refusal(SourceLocations(graph.elf), way, image)
 
 
 def find(graph: Graph) -> Way | None:
@@ -54,8 +54,8 @@ def find(graph: Graph) -> Way | None:
     return None
 
 
-def _refusal(places: Places, way: Way, image: str) -> WorkError:
-    frames = [place for site in way.sites for place in known(places.at(site))]
+def _refusal(locations: SourceLocations, way: Way, image: str) -> WorkError:
+    frames = [location for site in way.sites for location in visible(locations.at(site))]
     mend = "give a semaphore or unpark a thread there, and let the thread wait"
     if not frames:
         return WorkError(f"{image}: the handler {way.root.name} may wait", mend=mend)

@@ -39,7 +39,7 @@ class Built:
     """A built system: the file to boot, each image as ELF and flat, and the memory layout."""
 
     image: Path
-    elves: dict[str, Path]
+    elf_files: dict[str, Path]
     flats: dict[str, Path]
     images: tuple[Image, ...]
     system: System
@@ -86,10 +86,10 @@ def build(
         if pristine:
             _empty(target)
         made = images_of(system, defines)
-        elves = {}
+        elf_files = {}
         for image in made:
-            elves[image.name] = compiled(image, target, pristine)
-        flats = {name: flatten(elf) for name, elf in elves.items()}
+            elf_files[image.name] = compiled(image, target, pristine)
+        flats = {name: flatten(elf) for name, elf in elf_files.items()}
         files = {name: target / name / f"{name}.bin" for name in flats}
         for name, flat in flats.items():
             _write(files[name], flat.content)
@@ -101,7 +101,7 @@ def build(
             late[vm.name] = target / f"{vm.name}.vm"
             _write(late[vm.name], vm_image(system, vm, flats))
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
-    return Built(file, elves, files, tuple(made), system, layout, late)
+    return Built(file, elf_files, files, tuple(made), system, layout, late)
 
 
 def compiled(image: Image, target: Path, anew: bool = False) -> Path:

@@ -55,7 +55,7 @@ def measure(built: Built) -> dict[str, Any]:
     """The result of `./tenon size`, as JSON."""
     sizes = []
     for image in built.images:
-        sizes.append(image_size(image.name, built.elves[image.name], image.libraries))
+        sizes.append(image_size(image.name, built.elf_files[image.name], image.libraries))
     libraries: dict[str, Library] = {}
     for image in built.images:
         libraries |= {library.id: library for library in image.libraries}
@@ -101,7 +101,7 @@ def _stacks(image: Image, built: Built) -> Iterator[dict[str, Any]]:
     """The stacks of a Tenon image: bound or lower bound of their need, and their size."""
     if image.kind != "tenon":
         return
-    stacks = Stacks(Graph(built.elves[image.name].read_bytes()))
+    stacks = Stacks(Graph(built.elf_files[image.name].read_bytes()))
     threads: dict[str, dict[str, Any]] = {}
     for thread in stacks.threads():
         name = stacks.name(thread)

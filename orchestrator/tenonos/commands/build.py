@@ -45,7 +45,7 @@ def command(
                 "system": built.system.name,
                 "image": str(built.image),
                 "bytes": built.image.stat().st_size,
-                "elves": {name: str(path) for name, path in built.elves.items()},
+                "elves": {name: str(path) for name, path in built.elf_files.items()},
                 "flats": {name: str(path) for name, path in built.flats.items()},
                 "vm_images": {name: str(path) for name, path in built.vm_images.items()},
             }

@@ -1,8 +1,8 @@
 """A file tree of unpacked Debian packages with the database of dpkg, as a tar archive.
 
 It is what `dpkg --unpack` leaves: `dpkg --configure -a` in it, on a machine of its architecture,
-completes the installation. So neither dpkg nor programs of that architecture run here. /bin, /lib
-and /sbin are links into /usr (merged /usr) from the beginning.
+completes the installation. So no maintainer script or program of that architecture runs
+here. /bin, /lib and /sbin are links into /usr (merged /usr) from the beginning.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def write(target: Path, packages: Iterable[Path], files: Mapping[str, tuple[int,
         for name in _MERGED:
             archive.addfile(_link(name, f"usr/{name}"))
         for package in packages:
-            names = _data(archive, package)
-            stanza = _database(archive, package, names, interests)
+            names = _add_files(archive, package)
+            stanza = _add_control(archive, package, names, interests)
             status.append(stanza)
         for name, lines in interests.items():
-            _file(archive, f"{_DPKG}/triggers/{name}", "".join(lines))
-        _file(archive, f"{_DPKG}/status", "\n".join(status))
-        _file(archive, f"{_DPKG}/available", "")
+            _add_file(archive, f"{_DPKG}/triggers/{name}", "".join(lines))
+        _add_file(archive, f"{_DPKG}/status", "\n".join(status))
+        _add_file(archive, f"{_DPKG}/available", "")
         for name, (mode, text) in files.items():
-            _file(archive, name, text, mode)
+            _add_file(archive, name, text, mode)
 
 
-def _data(archive: tarfile.TarFile, package: Path) -> list[str]:
+def _add_files(archive: tarfile.TarFile, package: Path) -> list[str]:
     """Add the files of a package; their paths as the package states them."""
     names = []
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
@@ -70,7 +70,7 @@ def _merged(name: str) -> str:
     return re.sub(rf"^({'|'.join(_MERGED)})/", r"usr/\1/", name)
 
 
-def _database(
+def _add_control(
     archive: tarfile.TarFile, package: Path, names: list[str], interests: dict[str, list[str]]
 ) -> str:
     """Add the control files of a package; its paragraph of dpkg's status."""
@@ -81,7 +81,7 @@ def _database(
         known = name
         if fields.get("Multi-Arch") == "same":
             known += f":{fields['Architecture']}"
-        _file(archive, f"{_DPKG}/info/{known}.list", "".join(f"{path}\n" for path in names))
+        _add_file(archive, f"{_DPKG}/info/{known}.list", "".join(f"{path}\n" for path in names))
         parts = control.tgz()
         texts = {
             member.name.removeprefix("./"): file.read()
@@ -91,7 +91,7 @@ def _database(
     for part, text in texts.items():
         if part != "control":
             mode = 0o755 if part in _SCRIPTS else 0o644
-            _file(archive, f"{_DPKG}/info/{known}.{part}", text, mode)
+            _add_file(archive, f"{_DPKG}/info/{known}.{part}", text, mode)
     for file, line in _interests(known, texts.get("triggers", b"").decode()):
         interests.setdefault(file, []).append(line)
     paragraph = str(fields.dump()).rstrip("\n")
@@ -113,7 +113,7 @@ def _conffiles(texts: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _interests(package: str, triggers: str) -> Iterator[tuple[str, str]]:
-    """The files of dpkg's in which packages wait for triggers, with lines (deb-triggers(5))."""
+    """Trigger interests (deb-triggers(5)): the file of dpkg, and its line."""
     for line in triggers.splitlines():
         words = line.split("#")[0].split()
         if len(words) == 2 and words[0].startswith("interest"):
@@ -134,7 +134,7 @@ def _link(name: str, target: str) -> tarfile.TarInfo:
     return entry
 
 
-def _file(archive: tarfile.TarFile, name: str, content: str | bytes, mode: int = 0o644) -> None:
+def _add_file(archive: tarfile.TarFile, name: str, content: str | bytes, mode: int = 0o644) -> None:
     data = content.encode() if isinstance(content, str) else content
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = len(data), mode

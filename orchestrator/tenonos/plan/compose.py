@@ -45,11 +45,11 @@ def compose(
     using: Planner | None = None,
     name: str | None = None,
 ) -> Composition:
-    """The composition an objective asks for on a board; refused ones say why."""
+    """The composition an objective asks for on a board; a refused one has a reason."""
     if odd := UNREADABLE.search(objective):
-        raise InputError(f"character {odd.start()} is no text", "objective", "write it in UTF-8")
+        raise InputError(f"character {odd.start()} is not text", "objective", "write it in UTF-8")
     if len(objective) > LENGTH:
-        raise InputError(f"{len(objective)} characters", "objective", f"say it in {LENGTH}")
+        raise InputError(f"{len(objective)} characters", "objective", f"use at most {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
     work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
     return work.run(objective, name)

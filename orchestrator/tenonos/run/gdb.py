@@ -33,7 +33,7 @@ def command(target: Target, number: int) -> list[str]:
     Images run at the addresses they are linked for; Mortise and a Tenon may use the same numbers,
     in different address spaces.
     """
-    files = [str(path) for _, path in target.elves]
+    files = [str(path) for _, path in target.elf_files]
     steps = [f"file {_quoted(files[0])}"] if files else []
     steps += [f"add-symbol-file {_quoted(file)}" for file in files[1:]]
     steps += ["set architecture aarch64", f"target remote 127.0.0.1:{number}"]

@@ -424,4 +424,4 @@ class Session:
 
     @property
     def _boot_limit(self) -> float:
-        return self.options.boot_limit * self.target.patience
+        return self.options.boot_limit * self.target.boot_limit_factor

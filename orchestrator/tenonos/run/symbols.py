@@ -66,7 +66,7 @@ def variant(built: Built, image: str) -> str:
 
 
 def _symbols(built: Built, image: str) -> tuple[tuple[str, int], ...]:
-    elf = built.elves[image]
+    elf = built.elf_files[image]
     status = elf.stat()
     return _entries(elf, (status.st_ino, status.st_size, status.st_mtime_ns))
 

@@ -25,7 +25,7 @@ def machine_of(system: System) -> str:
 
 
 def cpu_of(board: Board) -> str:
-    """The CPU model, with the board's counter: cores of Armv8.6 count at 1 GHz by themselves."""
+    """The CPU model, with the board's counter frequency: that of Armv8.6 cores is 1 GHz by default."""
     if SETTINGS.cpu is None:
         return board.emulator.cpu
     return f"{SETTINGS.cpu},cntfrq={board.timer.frequency}"
@@ -67,8 +67,8 @@ class WatchedChannel:
     lost: int
 
 
-WHOLE_SYSTEM = 5
-"""How many times as long as an initramfs a Linux with systemd and its units may take to boot."""
+DISK_BOOT_FACTOR = 5
+"""Multiple of the boot limit for a Linux that boots a system with systemd from a disk."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Target:
     vms: tuple[WatchedVm, ...]
     mortise_text: range
     console: str | None = None
-    elves: tuple[tuple[str, Path], ...] = ()
+    elf_files: tuple[tuple[str, Path], ...] = ()
     slots: tuple[int, ...] = ()
     """The status pages of dynamic VMs."""
     channels: tuple[WatchedChannel, ...] = ()
@@ -112,7 +112,7 @@ class Target:
     coloured: ColouredMemory | None = None
     """Coloured memory: addresses of VMs with colours are those of the layout."""
 
-    patience: int = 1
+    boot_limit_factor: int = 1
     """Multiple of the usual time in which each Linux must be ready."""
 
     @property
@@ -140,6 +140,7 @@ class Target:
         system, layout = built.system, built.layout
         board = system.board
         bare = system.mode == BARE
+        boots_disk = any(vm.root == "disk" for vm in system.vms)
         vms: list[WatchedVm] = []
         # Without Mortise there is no status page.
         for vm in () if bare else system.vms:
@@ -176,11 +177,11 @@ class Target:
             mortise_text=layout.mortise_text,
             console=system.console,
             alone=system.vms[0].name if bare else None,
-            elves=tuple(built.elves.items()),
+            elf_files=tuple(built.elf_files.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
             serial_lines=system.serial_lines,
             coloured=layout.coloured,
-            patience=WHOLE_SYSTEM if any(vm.root == "disk" for vm in system.vms) else 1,
+            boot_limit_factor=DISK_BOOT_FACTOR if boots_disk else 1,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)
                 for name, place in layout.channels.items()

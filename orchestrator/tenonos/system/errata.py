@@ -1,8 +1,8 @@
-"""Errata of CPUs, and by what means TenonOS handles each.
+"""Errata of CPUs, and the workaround of TenonOS for each.
 
 `boards/errata.toml` lists the errata of each CPU by its `compatible` string; a board has those of
-its `cpu`. A means is a flag of the compiler or the linker, a scan of each linked image, a library
-that images of the board contain, or what firmware and guests do.
+its `cpu`. A workaround is a flag of the compiler or the linker, a scan of each linked image, a
+library that images of the board contain, or what firmware and guests do.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Scan = Literal["multiply-accumulate", "page-address", "address-translation"]
 
 
 class Erratum(BaseModel):
-    """One erratum, or several of one cause and one means."""
+    """One erratum, or several of one cause and one workaround."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     means: str
-    """What is done, as a phrase."""
+    """The workaround, as a phrase."""
     scan: Scan | None = None
     """A sequence that no image may have."""
     only: Literal["mortise"] | None = None
@@ -41,7 +41,7 @@ class Erratum(BaseModel):
     library: str | None = None
     """Kconfig symbol of the library with the workaround."""
     firmware: bool = False
-    """Whether the workaround is firmware's, which a board without PSCI has not."""
+    """Whether the workaround is firmware's, which a board without PSCI lacks."""
 
 
 class _Table(BaseModel):

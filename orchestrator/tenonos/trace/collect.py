@@ -76,7 +76,7 @@ class Collector:
                 self._add(built, vm.name, RINGS["tenon"])
 
     def _add(self, built: Built, image: str, rings: str) -> None:
-        statics = Statics(built.elves[image])
+        statics = Statics(built.elf_files[image])
         start, size = symbols.address(built, image, rings), statics.size(rings)
         places = [start + offset for offset in range(0, size, SIZE)]
         self._images.append((image, statics, places))

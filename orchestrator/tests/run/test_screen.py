@@ -83,7 +83,7 @@ def test_a_guest_cannot_move_our_cursor():
 def test_the_debugger_gets_every_image():
     target = Target(
         *("x", "b", "static", Path("i"), Machine("virt", "a", (), 1, 0, 0), (), range(0)),
-        elves=(("mortise", Path("/m y/mortise")), ("motor", Path("/motor"))),
+        elf_files=(("mortise", Path("/m y/mortise")), ("motor", Path("/motor"))),
     )
     line = gdb.command(target, 1234)
     assert 'file "/m y/mortise"' in line and "add-symbol-file /motor" in line

@@ -1,4 +1,4 @@
-"""The same Tenon image without Mortise, which detects its environment at boot.
+"""A Tenon image without Mortise, at EL1 and EL2, with GICv2 and GICv3.
 
 The image of `tests/systems/selftest` is the one that `test_tenon.py` runs under Mortise.
 """
@@ -38,7 +38,7 @@ def selftest(image):
 
 
 @pytest.mark.parametrize(("version", "level"), MACHINES)
-def test_a_bare_image_keeps_its_promises(selftest, version, level, tmp_path):
+def test_a_bare_image_passes_its_selftest(selftest, version, level, tmp_path):
     all_passed(run(selftest, tmp_path, version, level))
 
 
@@ -54,7 +54,7 @@ def test_the_smallest_image_says_hello(hello, level, tmp_path):
     [("OPTIMISE_SIZE", "TENON_THREAD_FEW_TIMERS"), ("TENON_THREAD_ASSERTIONS",)],
     ids=["size", "assertions"],
 )
-def test_an_image_with_options_keeps_its_promises(image, options, tmp_path):
+def test_an_image_with_options_passes_its_selftest(image, options, tmp_path):
     all_passed(run(image("selftest", *options), tmp_path, 3, "EL1"))
 
 

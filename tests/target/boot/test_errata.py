@@ -96,7 +96,7 @@ def test_a_cortex_a55_invalidates_twice(booted):
 
 def invalidations(built):
     """For each broadcast invalidation of Mortise, how many times in a row it is done."""
-    content = built.elves["mortise"].read_bytes()
+    content = built.elf_files["mortise"].read_bytes()
 
     def scan(code):
         words, index = code.words, 0

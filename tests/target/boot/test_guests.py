@@ -1,4 +1,4 @@
-"""Unmodified guests of other kinds, and two Linux of which one has devices."""
+"""Unmodified guests of other kinds, and two Linux VMs of which one has devices."""
 
 import re
 
@@ -123,7 +123,7 @@ UNANSWERED = (
 
 
 @pytest.mark.timeout(600)
-def test_an_abort_at_el0_is_its_kernels_and_one_at_el1_as_the_system_says(tenon, tmp_path):
+def test_an_abort_at_el0_is_injected_and_at_el1_follows_on_fault(tenon, tmp_path):
     (tmp_path / "system.toml").write_text(ABORTS)
     compile_guest(tmp_path, "aborts", "-Ttext=0x40080000")
     outcome = tenon("run", tmp_path, "--headless", "--deterministic")
@@ -187,7 +187,7 @@ def test_one_linux_has_a_disk_a_network_and_pins_and_the_other_a_bus_error_for_t
     outcome = tenon("run", tmp_path, "--headless", *options, limit=600)
     assert_well(outcome)
     left, right = outcome.vm("left"), outcome.vm("right")
-    # A process gets a bus error, and its VM goes on.
+    # A process gets a bus error, and its VM continues.
     assert outcome.said("left").count("Bus error") == 2
     for vm in (left, right):
         assert "restarts" not in vm and "fault" not in vm

@@ -277,7 +277,7 @@ def test_a_static_mortise_links_nothing_of_mode_2(build, system, linked):
     assert attribute(elf.read_bytes(), modules).keys() & OF_MODE_2 == linked
 
 
-def test_a_stack_that_is_too_small_is_told(build, tmp_path, tenon):
+def test_a_stack_that_is_too_small_is_reported(build, tmp_path, tenon):
     assert_well(tenon("-C", tmp_path, "new", "app", "tight", json_file=False))
     source = tmp_path / "tight" / "src" / "lib.rs"
     text = source.read_text().replace(

@@ -1,4 +1,4 @@
-"""Link-time options: constants of the image without a load."""
+"""Link-time options: constants of the image, folded by the linker."""
 
 import json
 import re

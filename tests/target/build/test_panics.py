@@ -9,7 +9,7 @@ import pytest
 from tenonos import build
 from tenonos import system as systems
 from tenonos.analysis.graph import Graph
-from tenonos.analysis.source_locations import Places, known
+from tenonos.analysis.source_locations import SourceLocations, visible
 
 STARTING = {
     "core/manifest": "reads the manifest, which no guest can write, before any guest runs",
@@ -28,12 +28,12 @@ MAPPING = {
 def ways(elf):
     """Call sites of panics in functions that also return: source frames, outermost first."""
     graph = Graph(elf)
-    places = Places(graph.elf)
+    locations = SourceLocations(graph.elf)
     for function in graph.functions.values():
         for call in function.calls:
             called = None if call.target is None else graph.at(call.target)
             if called and {function.start, called.start} & graph.panicking == {called.start}:
-                yield [frame.where for frame in known(places.at(call.site))] or [function.name]
+                yield [frame.where for frame in visible(locations.at(call.site))] or [function.name]
 
 
 def excused(frames):
@@ -43,7 +43,7 @@ def excused(frames):
 @pytest.mark.parametrize("system", ["random-exits", "lifecycle-one-core", "disk", "partitions"])
 def test_no_exit_of_a_guest_leads_to_a_panic(system):
     built = build.build(systems.load(system))
-    found = [*ways(built.elves["mortise"].read_bytes())]
+    found = [*ways(built.elf_files["mortise"].read_bytes())]
     # The analysis finds panics at all.
     assert any("boot.rs" in frame for frames in found for frame in frames)
     assert [frames for frames in found if not excused(frames)] == []

@@ -37,7 +37,7 @@ class Depth:
 
 def test_a_quarter_of_the_smallest_stack_stays_unused():
     built = build.build(systems.load("bench-min"))
-    depth = Depth(built.elves["mortise"])
+    depth = Depth(built.elf_files["mortise"])
     Session(Target.of(built), RunOptions(seconds=0.1), [depth]).run()
     assert depth.size == 8192, "one core, and no virtual devices"
     assert not any(depth.below), "the guard page, which is not mapped yet while Mortise starts"

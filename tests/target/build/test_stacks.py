@@ -42,7 +42,7 @@ def stacks_of(built, image):
     from tenonos.analysis.demangle import demangled
 
     place = built.layout.vm(image)
-    with built.elves[image].open("rb") as file:
+    with built.elf_files[image].open("rb") as file:
         for symbol in ELFFile(file).get_section_by_name(".symtab").iter_symbols():
             name = demangled(symbol.name).split("::")[-1]
             if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"]:

@@ -41,7 +41,7 @@ def attacked():
     built = build.build(systems.load("hostile-neighbour"))
     target = Target.of(built)
     options = RunOptions(seconds=0.3, deterministic=True, plan=("visits", "steps"), count=visits)
-    code = Code(built.elves["mortise"].read_bytes(), set())
+    code = Code(built.elf_files["mortise"].read_bytes(), set())
     return Session(target, options, []).run(), visits, target, code
 
 

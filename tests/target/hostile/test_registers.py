@@ -75,7 +75,7 @@ def test_each_save_of_a_vcpu_follows_a_look_for_its_errors(image):
     # The emulator raises no SError, so that the order of instructions is checked: the accesses of
     # the VM are waited for, and a pending SError is seen, before its registers are exchanged.
     listing = subprocess.run(
-        ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image.elves["mortise"]],
+        ["aarch64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image.elf_files["mortise"]],
         check=True,
         capture_output=True,
         text=True,

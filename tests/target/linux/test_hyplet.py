@@ -100,7 +100,7 @@ def test_what_it_prints_is_printed_by_its_program(hyplets):
 
 
 @pytest.mark.timeout(600)
-def test_a_fault_ends_it_and_is_told(hyplets):
+def test_a_fault_ends_it_and_is_reported(hyplets):
     assert "faults are told" in hyplets
 
 
@@ -116,7 +116,7 @@ def test_what_is_within_a_vma_is_mapped(hyplets):
 
 
 @pytest.mark.timeout(600)
-def test_the_address_of_a_refused_instruction_is_told(hyplets):
+def test_the_address_of_a_refused_instruction_is_reported(hyplets):
     """The reason is reported to its program and in the kernel's log."""
     (at,) = (line.split()[-1] for line in hyplets if line.startswith("is refused at "))
     assert f"log says d5380000 at {at} is a system register" in hyplets

@@ -117,7 +117,7 @@ def test_linux_runs_on_its_callers_time_and_bad_servers_harm_nobody(
 
 @pytest.mark.long(50, "pool/mortise/vlib", "pool/tenon/vlib", "pool/tenon/c-api")
 @pytest.mark.timeout(600)
-def test_c_calls_and_is_told_why_not(tenon, tmp_path):
+def test_c_calls_and_is_given_the_reason_of_an_error(tenon, tmp_path):
     put(tmp_path, APART, app="asker")
     shutil.copytree(PROGRAMS / "asker", tmp_path / "asker")
     outcome = tenon(

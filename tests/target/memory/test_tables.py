@@ -179,7 +179,7 @@ def joined(found):
 
 def extent(built, name):
     """Address and size of Mortise's variable with this text in its symbol."""
-    with built.elves[symbols.MORTISE].open("rb") as file:
+    with built.elf_files[symbols.MORTISE].open("rb") as file:
         found = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
         (place,) = ((it["st_value"], it["st_size"]) for it in found if name in it.name)
     return place

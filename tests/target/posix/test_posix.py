@@ -149,7 +149,7 @@ TIMINGS = [
 
 
 @pytest.mark.parametrize("timing", TIMINGS)
-def test_the_interface_keeps_its_promises(tenon, timing):
+def test_the_interface_passes_its_tests(tenon, timing):
     outcome = tenon("run", "posix-tests", "--headless", *timing)
     assert_well(outcome)
 

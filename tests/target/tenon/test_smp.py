@@ -13,7 +13,7 @@ def all_passed(lines):
 
 
 @pytest.mark.timeout(600)
-def test_tenon_keeps_its_promises_on_three_cores(tenon, tmp_path):
+def test_tenon_passes_its_selftest_on_three_cores(tenon, tmp_path):
     last = until(tmp_path, selftest=" failed")
     outcome = tenon("run", "selftest-smp", "--headless", "--deterministic", *last)
     assert_well(outcome)

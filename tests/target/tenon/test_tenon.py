@@ -11,7 +11,7 @@ TIMINGS = [
 
 @pytest.mark.parametrize("timing", TIMINGS)
 @pytest.mark.timeout(600)
-def test_tenon_keeps_its_promises(tenon, tmp_path, timing):
+def test_tenon_passes_its_selftest(tenon, tmp_path, timing):
     last = until(tmp_path, selftest=" failed")
     outcome = tenon("run", "tests/systems/selftest", "--headless", *last, *timing)
     assert_well(outcome)

@@ -124,12 +124,12 @@ def program(mortise=CALLED, cores=1):
 
 @pytest.fixture
 def machine(tmp_path):
-    return made(tmp_path, *program())
+    return make_target(tmp_path, *program())
 
 
-def made(tmp_path, picture, start, end, cores=1):
+def make_target(tmp_path, image_bytes, start, end, cores=1):
     image = tmp_path / "image"
-    image.write_bytes(picture)
+    image.write_bytes(image_bytes)
     task = WatchedTask("motor", "control", PERIOD, PERIOD, TASK, 0x1000 + 64 * 32)
     ram = range(BASE, MORTISE)
     target = Target(
@@ -179,7 +179,7 @@ def test_every_count_is_exact_and_repeats(machine):
 
 @pytest.mark.timeout(60)
 def test_code_of_all_cores_is_counted_by_the_core_that_executes_it(tmp_path):
-    target, route = made(tmp_path, *program(cores=2), cores=2)
+    target, route = make_target(tmp_path, *program(cores=2), cores=2)
     records = []
     asked = {"routes": (route, (MORTISE, MORTISE + 4 * 4)), "count": records.append}
     result = Session(target, options(deterministic=True, **asked), []).run()
@@ -189,8 +189,8 @@ def test_code_of_all_cores_is_counted_by_the_core_that_executes_it(tmp_path):
 
 
 @pytest.mark.timeout(60)
-def test_every_visit_is_told(tmp_path):
-    target, route = made(tmp_path, *program(VISITED))
+def test_every_visit_is_reported(tmp_path):
+    target, route = make_target(tmp_path, *program(VISITED))
     records = []
     routes = (route, (MORTISE, MORTISE + 4 * 5))
     plan = ("visits", "steps", "marks", f"reach {MORTISE + 8:x}")
@@ -226,7 +226,7 @@ def test_host_timing_reads_the_same_from_memory(machine):
 
 
 @pytest.mark.timeout(60)
-def test_an_emulator_that_fails_is_told(machine, tmp_path):
+def test_an_emulator_that_fails_is_reported(machine, tmp_path):
     from dataclasses import replace
 
     from tenonos.errors import WorkError

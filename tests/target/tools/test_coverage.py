@@ -62,7 +62,7 @@ def ran():
 
 
 @pytest.mark.timeout(300)
-def test_an_instruction_is_told_once_if_it_was_executed(ran):
+def test_an_instruction_is_reported_once_if_it_was_executed(ran):
     assert ran.told == len(ran.first) > 5_000
     # The instruction-wise records of visits are an independent count of the same.
     assert ran.steps <= ran.first

@@ -1,4 +1,4 @@
-"""The elements of an objective, in the order of the text: marks, phrases, cuts, pronouns."""
+"""The elements of an objective, in the order of the text: marks, units, cuts, pronouns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Chunk:
     article: Article | None = None
     count: int | None = None
     acronym: bool = False
-    """Whether one of its words is a capitalised name."""
+    """Whether one of its words is an acronym: CAN, IT."""
     apart: bool = False
     """Whether it is in a different VM from the preceding one."""
     repeated: bool = False
@@ -36,13 +36,14 @@ class Chunk:
 
 @dataclass
 class Unit:
-    """Chunks that belong together, with their connector."""
+    """A unit: noun phrases that belong together, with their connector."""
 
     chunks: list[Chunk]
     connector: str | None
     negator: tuple[int, int] | None = None
     """The tokens of its negation."""
     structure: list[int] = field(default_factory=list)
+    """The tokens of its words for VMs and tasks, which state the structure of the system."""
     aside: bool = False
     """Whether it is in a clause about a guest system."""
 
