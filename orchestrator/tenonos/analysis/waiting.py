@@ -1,6 +1,6 @@
 """Check against blocking calls in interrupt handlers.
 
-The kernel records each location that may block and each function that an interrupt calls, in sections
+The kernel records each place that may block and each function that an interrupt calls, in sections
 that are not loaded (`pool/tenon/machine/src/analysis_notes.rs`). A call path from the second to the
 first in the linked image is an error of the program. Calls through pointers are invisible here; the
 kernel checks those at run time.

@@ -25,7 +25,7 @@ def machine_of(system: System) -> str:
 
 
 def cpu_of(board: Board) -> str:
-    """The CPU model, with the board's counter frequency: that of Armv8.6 cores is 1 GHz by default."""
+    """The CPU model, with the board's counter frequency: Armv8.6 cores have 1 GHz by default."""
     if SETTINGS.cpu is None:
         return board.emulator.cpu
     return f"{SETTINGS.cpu},cntfrq={board.timer.frequency}"

@@ -43,7 +43,7 @@ class Unit:
     negator: tuple[int, int] | None = None
     """The tokens of its negation."""
     structure: list[int] = field(default_factory=list)
-    """The tokens of its words for VMs and tasks, which state the structure of the system."""
+    """The tokens of its words for the system itself (`grammar.STRUCTURE`): `VM`, `task`."""
     aside: bool = False
     """Whether it is in a clause about a guest system."""
 
