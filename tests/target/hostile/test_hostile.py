@@ -296,7 +296,7 @@ def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts(name):
 
 
 @pytest.mark.alone
-@pytest.mark.long(40, "pool/mortise/entropy", "pool/mortise/run", "pool/mortise/transfer")
+@pytest.mark.long(120, "pool/mortise/entropy", "pool/mortise/run", "pool/mortise/transfer")
 @pytest.mark.timeout(400)
 def test_linux_starts_whenever_the_console_interrupts_its_core():
     """In one of four runs an interrupt is pending while its seeds are written, on a core that takes
