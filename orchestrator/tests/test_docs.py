@@ -26,7 +26,7 @@ def test_links_and_commands(page):
     assert set(re.findall(r"(?:\./|^|`)tenon ([a-z]+)", text, re.MULTILINE)) <= OFFERED
 
 
-@pytest.mark.parametrize("folder", ["docs/decisions", "docs/measurements", "docs"])
+@pytest.mark.parametrize("folder", ["docs/decisions", "docs/guides", "docs/measurements", "docs"])
 def test_every_page_is_in_its_index(folder):
     index = (ROOT / folder / "README.md").read_text()
     for page in (ROOT / folder).glob("*.md"):

@@ -1,40 +1,20 @@
 """The shell commands of the README, verbatim, in an empty folder."""
 
-import os
 import re
-import subprocess
 
+import pages
 import pytest
 from conftest import ROOT
 
 SECTION = "## Your own system in ten minutes"
 
 
-def blocks():
-    """The shell blocks of a section in order."""
-    text = (ROOT / "README.md").read_text().split(SECTION)[1].split("\n## ")[0]
-    return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-
-
 @pytest.mark.timeout(600)
 def test_ten_minutes(tmp_path):
-    environment = os.environ | {
-        "PATH": f"{ROOT}:{os.environ['PATH']}",
-        "CARGO_TARGET_DIR": str(ROOT / ".tenon" / "target"),
-    }
     said = []
-    for block in blocks():
-        done = subprocess.run(
-            ["sh", "-e"],
-            input=block,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr[-3000:]}"
+    for block in pages.blocks(ROOT / "README.md", SECTION):
+        done = pages.shell(block.text, tmp_path)
+        assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr[-3000:]}"
         said.append(done)
     alone, tests, beside, composed = said
     assert "blinker| 300 releases" in alone.stderr
