@@ -108,7 +108,7 @@ def compiled(image: Image, target: Path, anew: bool = False) -> Path:
     """The ELF of an image, for a system with the build folder `target`; linked again if `anew`."""
     objects = c.objects(image, target / image.name / "c")
     write(image, target / image.name, objects)
-    return compile_image(image, target / image.name, anew)
+    return compile_image(image, target / image.name, anew, objects)
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:

@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 
 from tenonos import digests, ui
+from tenonos.build import sources
 from tenonos.errors import WorkError
 from tenonos.generate.image import Image
-from tenonos.paths import DOT, LOG, ROOT, ensure, shown
+from tenonos.paths import DOT, LOG, ROOT, ensure, replace_file, shown
 
 COMPILER = "aarch64-linux-gnu-gcc"
 PICOLIBC = Path("/usr/lib/picolibc/aarch64-linux-gnu")
@@ -53,13 +54,21 @@ def objects(image: Image, folder: Path) -> list[Path]:
     headers = [library.path / "include" for library in image.for_c]
     command = [*compiler(), *image.board.errata.c_compiler, *includes(app, headers)]
     command += [f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
-    state, stamp = _fingerprint(command, [app, *headers]), folder / "built"
-    if not stamp.exists() or stamp.read_text() != state or not all(map(Path.exists, made.values())):
+    inputs, stamp = [app, *headers], folder / "built"
+    state, known = _fingerprint(command, inputs), [file.with_suffix(".d") for file in made.values()]
+    complete = all(file.exists() for file in (stamp, *known, *made.values()))
+    if not complete or stamp.read_text() != _with_included(state, known):
+        # An interrupted or failed compilation leaves objects of several states.
+        stamp.unlink(missing_ok=True)
         with ui.step(f"Compiling {image.app.package} ({len(made)} C files)"):
             for source, target in made.items():
                 ensure(target.parent)
-                _compile([*command, "-c", str(source), "-o", str(target)], image.app.package)
-        stamp.write_text(state)
+                listed = ["-MD", "-MF", str(target.with_suffix(".d"))]
+                each = [*command, *listed, "-c", str(source), "-o", str(target)]
+                _compile(each, image.app.package)
+        # Of files that changed meanwhile it is unknown which of them were compiled.
+        if _fingerprint(command, inputs) == state:
+            replace_file(stamp, _with_included(state, known).encode())
     libraries = [PICOLIBC / "lib/libc.a", PICOLIBC / "lib/libm.a", _of_compiler("libgcc.a")]
     return [*made.values(), *libraries]
 
@@ -132,9 +141,22 @@ def _compile(command: list[str], name: str) -> None:
 
 
 def _fingerprint(command: Iterable[str], folders: Iterable[Path]) -> str:
-    """A hash of all inputs of the objects."""
+    """A hash of all inputs of the objects below `folders`."""
     version = subprocess.run([COMPILER, "-dumpfullversion"], capture_output=True, check=True)
     digest = hashlib.sha256(repr((list(command), version.stdout)).encode())
-    files = [f for folder in folders for f in folder.rglob("*") if f.suffix in (".c", ".h")]
-    digests.add(digest, sorted(files))
+    digests.add(digest, (file for folder in folders for file in sources.files(folder)))
+    return digest.hexdigest()
+
+
+def _with_included(state: str, listed: Iterable[Path]) -> str:
+    """A hash of `state` and of all files that the objects were compiled from, as the compiler has
+    `listed` them: some may be in other folders."""
+    digest = hashlib.sha256(state.encode())
+    for file in listed:
+        text = file.read_text(errors="surrogateescape").replace("\\\n", " ").partition(": ")[2]
+        names = (re.sub(r"\\(.)", r"\1", name) for name in re.findall(r"(?:\\.|\S)+", text))
+        found = [ROOT / name.replace("$$", "$") for name in names]
+        if not all(map(Path.is_file, found)):
+            return ""
+        digests.add(digest, found)
     return digest.hexdigest()

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from tenonos import digests, ui
 from tenonos.analysis import waiting
 from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Stacks
-from tenonos.build import scan
+from tenonos.build import scan, sources
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import LINKER_SCRIPT, Image
 from tenonos.locks import exclusive
@@ -32,8 +32,6 @@ from tenonos.settings import SETTINGS
 from tenonos.setup import rust
 
 LOCK = "Cargo.lock"
-_SOURCES = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
-
 
 STORE = TARGET / "images"
 """Linked ELFs by the hash of all their inputs."""
@@ -42,12 +40,14 @@ KEPT = 200
 """Images in the store; the one that was used longest ago is removed first."""
 
 
-def compile_image(image: Image, folder: Path, anew: bool = False) -> Path:
-    """The linked ELF of the crate in `folder`; returned at once if no input has changed. With
-    `anew` it is linked though the store has it."""
+def compile_image(
+    image: Image, folder: Path, anew: bool = False, objects: Sequence[Path] = ()
+) -> Path:
+    """The linked ELF of the crate in `folder` with `objects`; returned at once if no input has
+    changed. With `anew` it is linked though the store has it."""
     elf, stamp = folder / f"{image.name}.elf", folder / "built"
     _seed_lock(folder)
-    state = _fingerprint(image, folder)
+    state = fingerprint(image, folder, objects)
     if elf.exists() and stamp.exists() and stamp.read_text() == state:
         ui.detail(f"{image.name}: nothing to do")
         return elf
@@ -61,17 +61,14 @@ def compile_image(image: Image, folder: Path, anew: bool = False) -> Path:
         warnings = list(Stacks(graph).short())
         for line in warnings:
             ui.message(line, "yellow")
-        if not warnings and not _has_objects(image):
+        if not warnings and fingerprint(image, folder, objects) == state:
             _store(state, content)
     _check_lock(folder)
-    elf.write_bytes(content)
-    stamp.write_text(_fingerprint(image, folder))
+    replace_file(elf, content)
+    # Of inputs that changed meanwhile it is unknown which of them were compiled.
+    if fingerprint(image, folder, objects) == state:
+        replace_file(stamp, state.encode())
     return elf
-
-
-def _has_objects(image: Image) -> bool:
-    """Whether C objects, which are inputs of their own, are linked with it."""
-    return image.app is not None and bool(image.app.sources)
 
 
 def _stored(state: str) -> bytes | None:
@@ -121,6 +118,9 @@ def _linked(image: Image, folder: Path) -> bytes:
     crate = TARGET / "crates" / image.package
     with exclusive(TARGET / "locks" / image.package):
         shutil.rmtree(crate, ignore_errors=True)
+        target = _target_folder(image)
+        sources.forget(target, [image.package])
+        sources.forget_replaced(image, target)
         for file in (*_generated(folder), folder / LOCK):
             place = crate / file.relative_to(folder)
             shutil.copyfile(file, ensure(place.parent) / place.name)
@@ -259,8 +259,8 @@ def _registry(file: Path) -> set[tuple[str, str]]:
     return {(p["name"], p["version"]) for p in packages if "source" in p}
 
 
-def _fingerprint(image: Image, folder: Path) -> str:
-    """A hash of all inputs of the image, wherever its crate is."""
+def fingerprint(image: Image, folder: Path, objects: Iterable[Path] = ()) -> str:
+    """A hash of all inputs of the image, wherever its crate is; `objects` are among them."""
     toolchain = rust.toolchain()
     made_by = (
         *(toolchain.version, toolchain.sysroot, toolchain.builds_core),
@@ -268,12 +268,8 @@ def _fingerprint(image: Image, folder: Path) -> str:
     )
     digest = hashlib.sha256(repr((image.name, *made_by)).encode())
     digests.add(digest, _generated(folder), folder)
-    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK]
-    for library in image.libraries:
-        files += sorted(
-            file
-            for file in library.path.rglob("*")
-            if file.suffix in _SOURCES and "target" not in file.relative_to(library.path).parts
-        )
+    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, *objects]
+    for place in sources.folders(image):
+        files += sources.files(place)
     digests.add(digest, files)
     return digest.hexdigest()

@@ -38,6 +38,7 @@ _FLAGS = (
     # The library of hyplets is compiled into them.
     "-mno-outline-atomics",
 )
+_INCLUDE = (f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}")
 
 
 def module(name: str = debian.CLOUD) -> Entry:
@@ -143,7 +144,9 @@ def machine() -> str:
 
 def own(source: Path) -> Entry:
     """A program of a system, built from one C file and the headers here."""
-    recipe = [_compiler(), source.read_bytes(), *_read(LIBRARY)]
+    # With the files that it includes.
+    included = _run([f"{CROSS}gcc", *_FLAGS, *_INCLUDE, "-E", str(source)])
+    recipe = [_compiler(), source.read_bytes(), included.encode(), *_read(LIBRARY)]
     content = kept("program", recipe, lambda: _link(source.stem, [source]))
     return Entry(f"bin/{source.stem}", PROGRAM, content)
 
@@ -178,8 +181,7 @@ def _link(name: str, sources: Iterable[Path]) -> bytes:
 
 
 def _compile(*arguments: str) -> None:
-    include = [f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}"]
-    _run([f"{CROSS}gcc", *_FLAGS, *include, *arguments])
+    _run([f"{CROSS}gcc", *_FLAGS, *_INCLUDE, *arguments])
 
 
 def _run(command: Sequence[str]) -> str:

@@ -1,0 +1,91 @@
+"""The files that an image is compiled from, and cargo's belief in their times.
+
+Cargo takes a crate for unchanged if no file of it is newer than its last build. A folder that was
+moved or copied with its times to the place of another is older and different: a digest tells them
+apart.
+"""
+
+import hashlib
+import re
+import shutil
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tenonos import digests
+from tenonos.generate.image import Image
+from tenonos.paths import POOL, ensure, replace_file
+
+_POOL = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
+"""Suffixes of inputs in the pool; a crate of the user may include any file."""
+_TABLES = ("dependencies", "build-dependencies")
+
+
+def folders(image: Image) -> dict[Path, str | None]:
+    """The folders of an image's crates, with their packages: those of its libraries, and those that
+    they depend on by path. An application in C has no package for cargo."""
+    found: dict[Path, str | None] = {}
+    for library in image.libraries:
+        found[library.path] = None if library.sources else library.package
+    todo = [path for path, package in found.items() if package]
+    while todo:
+        folder = todo.pop()
+        for path in _paths(_manifest(folder)):
+            other = (folder / path).resolve()
+            if other not in found and (other / "Cargo.toml").is_file():
+                found[other] = _manifest(other).get("package", {}).get("name")
+                todo.append(other)
+    return found
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "Cargo.toml").read_text())
+
+
+def _paths(manifest: dict[str, Any]) -> Iterator[str]:
+    """The paths of a manifest's dependencies."""
+    for table in (manifest, *manifest.get("target", {}).values()):
+        for name in _TABLES:
+            for wanted in table.get(name, {}).values():
+                if isinstance(wanted, dict) and "path" in wanted:
+                    yield wanted["path"]
+
+
+def files(folder: Path) -> list[Path]:
+    """The files below a folder that may be compiled or included, without hidden ones and results of
+    cargo."""
+    in_pool = folder.is_relative_to(POOL)
+    found = []
+    for file in folder.rglob("*"):
+        parts = file.relative_to(folder).parts
+        if "target" in parts or any(part.startswith(".") for part in parts):
+            continue
+        if (file.suffix in _POOL or not in_pool) and file.is_file():
+            found.append(file)
+    return sorted(found)
+
+
+def forget_replaced(image: Image, target: Path) -> None:
+    """Let cargo compile each crate anew of which the content has changed, whatever its times are.
+    `target` is cargo's target directory."""
+    for folder, package in folders(image).items():
+        if package is None:
+            continue
+        digest = hashlib.sha256()
+        digests.add(digest, files(folder))
+        place = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+        record = ensure(target / "sources") / f"{package}-{place}"
+        if not record.exists() or record.read_text() != digest.hexdigest():
+            forget(target, [package])
+            replace_file(record, digest.hexdigest().encode())
+
+
+def forget(target: Path, packages: Iterable[str]) -> None:
+    """Remove what cargo knows of its builds of these packages."""
+    for package in packages:
+        own = re.compile(re.escape(package) + "-[0-9a-f]{16}")
+        for at in ("release", "*/release"):
+            for known in target.glob(f"{at}/.fingerprint/{package}-*"):
+                if own.fullmatch(known.name):
+                    shutil.rmtree(known, ignore_errors=True)
