@@ -11,6 +11,9 @@ import pytest
 
 from tenonos.build import c, sources
 from tenonos.errors import WorkError
+from tenonos.paths import replace_file
+from tenonos.run import verified
+from tenonos.run.target import Target
 
 cross = pytest.mark.skipif(shutil.which(c.COMPILER) is None, reason="no cross compiler")
 FILES = ("a.c", "b.c", "z.c")
@@ -159,3 +162,16 @@ def test_a_dependency_by_path_and_a_file_of_any_kind_are_inputs(tmp_path):
     made = SimpleNamespace(libraries=(SimpleNamespace(path=one, package="twin", sources=()),))
     assert list(sources.folders(made)) == [one, helper]
     assert {file.name for file in sources.files(one)} == {"Cargo.toml", "lib.rs", "table.bin"}
+
+
+def test_an_image_that_another_build_replaced_is_refused_before_it_runs(tmp_path):
+    image = tmp_path / "system.img"
+    image.write_bytes(b"one")
+    digest = hashlib.sha256(b"one").hexdigest()
+    target = Target("twin", "board", "static", image, None, (), range(0), digest=digest)
+    held, (descriptor,) = verified.opened(target)
+    replace_file(image, b"other")
+    assert held.image.read_bytes() == b"one"
+    os.close(descriptor)
+    with pytest.raises(WorkError, match="is not what was built for twin"):
+        verified.opened(target)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tenonos import catalogue, locks, ui
 from tenonos.build import c, foreign
-from tenonos.build.cargo import compile_image
+from tenonos.build.cargo import STAMP, compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
 from tenonos.build.pack import pack
@@ -30,6 +30,9 @@ from tenonos.system.memory_map import HEADER_SIZE, TREE_SIZE, Content, Layout
 from tenonos.system.model import System, Vm
 
 __all__ = ["Built", "build", "compiled", "discard", "folder"]
+
+ATTEMPTS = 3
+"""Builds of an image in a row if its sources change meanwhile."""
 
 _HEADER = struct.Struct("<8xQQ32s4s")
 
@@ -47,6 +50,10 @@ class Built:
     vm_images: dict[str, Path]
     """Image files to create VMs at run time: one for each template, and for VMs named with
     --vm-image."""
+    sources: str
+    """A hash of what it was built from: `system.toml`, all inputs of each image, other payloads."""
+    digest: str
+    """SHA-256 of the file to boot."""
 
 
 def folder(system: System) -> Path:
@@ -100,15 +107,34 @@ def build(
         for vm in (*(template.vm for template in system.templates), *asked):
             late[vm.name] = target / f"{vm.name}.vm"
             _write(late[vm.name], vm_image(system, vm, flats))
+        digest = hashlib.sha256(packed).hexdigest()
+        sources = _sources(system, [target / name / STAMP for name in flats], digest)
+        _write(target / "sources", f"{sources} {digest}\n".encode())
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
-    return Built(file, elf_files, files, tuple(made), system, layout, late)
+    return Built(file, elf_files, files, tuple(made), system, layout, late, sources, digest)
+
+
+def _sources(system: System, stamps: Sequence[Path], digest: str) -> str:
+    """The hash of a build's sources. Payloads that are not compiled here are in the packed file."""
+    parts = [(system.folder / "system.toml").read_bytes(), *(file.read_bytes() for file in stamps)]
+    hashed = [hashlib.sha256(part).digest() for part in parts]
+    return hashlib.sha256(b"".join([*hashed, digest.encode()])).hexdigest()
 
 
 def compiled(image: Image, target: Path, anew: bool = False) -> Path:
     """The ELF of an image, for a system with the build folder `target`; linked again if `anew`."""
-    objects = c.objects(image, target / image.name / "c")
-    write(image, target / image.name, objects)
-    return compile_image(image, target / image.name, anew, objects)
+    folder = target / image.name
+    for _ in range(ATTEMPTS):
+        objects = c.objects(image, folder / "c")
+        write(image, folder, objects)
+        elf = compile_image(image, folder, anew, objects)
+        # Without a stamp, sources changed while they were compiled.
+        if (folder / STAMP).exists():
+            return elf
+    raise WorkError(
+        f"the sources of {image.name} change while they are built",
+        mend="build again when nothing writes to them",
+    )
 
 
 def _pack(system: System, flats: dict[str, Flat]) -> tuple[bytes, Layout]:

@@ -36,6 +36,9 @@ LOCK = "Cargo.lock"
 STORE = TARGET / "images"
 """Linked ELFs by the hash of all their inputs."""
 
+STAMP = "built"
+"""The file in an image's folder with the hash of the inputs that its ELF was built from."""
+
 KEPT = 200
 """Images in the store; the one that was used longest ago is removed first."""
 
@@ -45,7 +48,7 @@ def compile_image(
 ) -> Path:
     """The linked ELF of the crate in `folder` with `objects`; returned at once if no input has
     changed. With `anew` it is linked though the store has it."""
-    elf, stamp = folder / f"{image.name}.elf", folder / "built"
+    elf, stamp = folder / f"{image.name}.elf", folder / STAMP
     _seed_lock(folder)
     state = fingerprint(image, folder, objects)
     if elf.exists() and stamp.exists() and stamp.read_text() == state:

@@ -44,6 +44,8 @@ def command(
             {
                 "system": built.system.name,
                 "image": str(built.image),
+                "sources": built.sources,
+                "sha256": built.digest,
                 "bytes": built.image.stat().st_size,
                 "elves": {name: str(path) for name, path in built.elf_files.items()},
                 "flats": {name: str(path) for name, path in built.flats.items()},

@@ -69,6 +69,7 @@ def command(
         defines = collect.defines(chosen)
     with ui.step(f"building {chosen.name}"):
         built = build.build(chosen, defines=defines)
+    ui.message(f"{chosen.name}, sources {built.sources[:8]}")
     frontend.play(
         built,
         options,

@@ -48,6 +48,7 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         timing="deterministic" if options.deterministic else "host",
         note=_note(session),
         emulator=qemu.emulator(options.binary),
+        sources=target.sources,
         vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
         channels=[*_telemetry(session.window.records), *_channels(session)],

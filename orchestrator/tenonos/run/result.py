@@ -128,6 +128,8 @@ class Result(_Record):
     note: str | None = None
     emulator: str | None = None
     """The emulator and its version, for which counts of instructions hold."""
+    sources: str | None = None
+    """The hash of what was run, from its sources."""
     vms: list[VmResult]
     periodic: list[PeriodicResult]
     channels: list[ChannelResult]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from tenonos import paths
-from tenonos.run import plugin, qemu
+from tenonos.run import plugin, qemu, verified
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.dynamic_vms import DynamicVms
 from tenonos.run.emulator_turns import own_cores
@@ -206,15 +206,18 @@ class Session:
             option = f"{str(library).replace(',', ',,')},plan=plan"
         far = [self._line(name) for name in self.target.serial_lines]
         descriptors = [each.fileno() for each in far]
+        target, image = verified.opened(self.target)
         command = qemu.command_line(
-            self.target,
+            target,
             deterministic=self.options.deterministic,
             plugin=option,
             gdb=self.options.gdb,
             binary=self.options.binary,
             serial=descriptors,
         )
-        self._qemu = qemu.Qemu(command, folder, (*inherit, *descriptors))
+        self._qemu = qemu.Qemu(command, folder, (*inherit, *descriptors, *image))
+        for descriptor in image:
+            os.close(descriptor)
         for each in far:
             each.close()
         self._carry("console", self._qemu.output)

@@ -112,6 +112,11 @@ class Target:
     coloured: ColouredMemory | None = None
     """Coloured memory: addresses of VMs with colours are those of the layout."""
 
+    sources: str | None = None
+    """The hash of what it was built from."""
+    digest: str | None = None
+    """SHA-256 of the image, which is checked before it runs."""
+
     boot_limit_factor: int = 1
     """Multiple of the usual time in which each Linux must be ready."""
 
@@ -181,6 +186,8 @@ class Target:
             slots=() if layout.reserve is None else layout.reserve.statuses,
             serial_lines=system.serial_lines,
             coloured=layout.coloured,
+            sources=built.sources,
+            digest=built.digest,
             boot_limit_factor=DISK_BOOT_FACTOR if boots_disk else 1,
             channels=tuple(
                 WatchedChannel(name, place.head, place.lost)
