@@ -9,6 +9,8 @@ from tools.testing import Count, Suite, cargo, lanes
 from tools.testing import pytest as python_tests
 from tools.testing.process import Process, Silent
 
+LONG = "pytest.mark.long"
+
 LIBTEST = """\
      Running unittests src/lib.rs (.tenon/target/debug/deps/core_timer-1)
 
@@ -50,8 +52,7 @@ def scratch(monkeypatch, tmp_path):
 def test_a_mark_that_states_too_little_is_reported(scratch, tmp_path):
     file = scratch / "test_y.py"
     file.write_text(
-        "@pytest.mark.long(10, 'a')\ndef test_one(): pass\n"
-        "@pytest.mark.long(100, 'b')\ndef test_two(): pass\n"
+        f"@{LONG}(10, 'a')\ndef test_one(): pass\n@{LONG}(100, 'b')\ndef test_two(): pass\n"
     )
     cases = (("test_one[a]", 15), ("test_one[b]", 30), ("test_two", 90), ("test_three", 400))
     text = "".join(
