@@ -156,7 +156,9 @@ def test_a_dependency_by_path_and_a_file_of_any_kind_are_inputs(tmp_path):
     (one / "Cargo.toml").write_text(
         '[package]\nname = "twin"\n[dependencies]\nhelper = { path = "../helper" }\n'
     )
+    (one / "src/lib.rs").write_text('const T: &[u8] = include_bytes!("../table.bin");\n')
     (one / "table.bin").write_bytes(b"\0")
+    (one / "build.log").write_text("what the build says, written into the project")
     (one / "target").mkdir()
     (one / "target/made.rs").write_text("")
     made = SimpleNamespace(libraries=(SimpleNamespace(path=one, package="twin", sources=()),))

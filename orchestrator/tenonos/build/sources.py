@@ -6,6 +6,7 @@ apart.
 """
 
 import hashlib
+import os
 import re
 import shutil
 import tomllib
@@ -17,8 +18,8 @@ from tenonos import digests
 from tenonos.generate.image import Image
 from tenonos.paths import POOL, ensure, replace_file
 
-_POOL = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
-"""Suffixes of inputs in the pool; a crate of the user may include any file."""
+_SOURCES = (".rs", ".toml", ".S", ".s", ".ld", ".c", ".h")
+"""Suffixes of files that are inputs wherever they are."""
 _TABLES = ("dependencies", "build-dependencies")
 
 
@@ -53,17 +54,22 @@ def _paths(manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def files(folder: Path) -> list[Path]:
-    """The files below a folder that may be compiled or included, without hidden ones and results of
-    cargo."""
-    in_pool = folder.is_relative_to(POOL)
-    found = []
+    """The files below a folder that are compiled or included, without hidden ones and results of
+    cargo: sources, and each other file that a source names. Where a build script may read any file,
+    all are inputs; results and logs that a user writes beside the sources are none."""
+    named, others = [], []
     for file in folder.rglob("*"):
         parts = file.relative_to(folder).parts
         if "target" in parts or any(part.startswith(".") for part in parts):
             continue
-        if (file.suffix in _POOL or not in_pool) and file.is_file():
-            found.append(file)
-    return sorted(found)
+        if file.is_file():
+            (named if file.suffix in _SOURCES else others).append(file)
+    if others and not folder.is_relative_to(POOL):
+        if not (folder / "build.rs").exists():
+            text = b"\n".join(file.read_bytes() for file in named if file.suffix != ".toml")
+            others = [file for file in others if os.fsencode(file.name) in text]
+        named += others
+    return sorted(named)
 
 
 def forget_replaced(image: Image, target: Path) -> None:
