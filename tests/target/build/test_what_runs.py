@@ -1,0 +1,87 @@
+"""What runs is what stands in the folder: random sequences over projects of one name."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import assert_well
+
+STEPS = 5
+KINDS = ("edit", "edit", "break", "mend", "copy", "swap", "former")
+
+
+def write(folder, word):
+    """A program with a constant of its own; without one, it is not to be built."""
+    (folder / "word.inc").write_text(f'"said: {word}"\n' if word else "broken broken\n")
+
+
+def prepare(folder, language):
+    """Let the program of a new project print what `word.inc` holds."""
+    file = folder / ("main.c" if language == "c" else "src/lib.rs")
+    text = file.read_text()
+    if language == "c":
+        text = text.replace("{\n", '{\n\tputs(\n#include "word.inc"\n\t);\n', 1)
+    else:
+        text = text.replace(
+            "pub fn main() {\n",
+            'pub fn main() {\n    tenon::log::info!("{}", include!("../word.inc"));\n',
+        )
+    file.write_text(text)
+    write(folder, "none")
+
+
+def play(tenon, place, language, seed):
+    """One sequence; the number of builds that were compared."""
+    chosen = random.Random(seed)
+    assert_well(tenon("new", "app", "twin", "--lang", language, "-C", place, json_file=False))
+    folders = [place / f"p{number}" for number in range(chosen.randrange(2, 5))]
+    (place / "twin").rename(folders[0])
+    prepare(folders[0], language)
+    for other in folders[1:]:
+        shutil.copytree(folders[0], other)
+    words = dict.fromkeys(folders, "none")
+    for step in range(STEPS):
+        one, other = chosen.sample(folders, 2)
+        kind = chosen.choice(KINDS)
+        if kind == "copy":
+            shutil.rmtree(one)
+            shutil.copytree(other, one)
+            words[one] = words[other]
+        elif kind == "swap":
+            one.rename(place / "aside")
+            other.rename(one)
+            (place / "aside").rename(other)
+            words[one], words[other] = words[other], words[one]
+        else:
+            said = f"{seed} {step}" if kind in ("edit", "mend") else "none"
+            words[one] = "" if kind == "break" else said
+            write(one, words[one])
+        assert_stands_there(tenon, one, words[one], runs=chosen.random() < 0.3)
+    return STEPS
+
+
+def assert_stands_there(tenon, folder, word, *, runs):
+    """A broken project is refused; of another one, the image or the console has its constant."""
+    if runs:
+        outcome = tenon("run", folder, "--headless", "--seconds", "0.1")
+    else:
+        outcome = tenon("build", folder, "--json", json_file=False)
+    if not word:
+        assert outcome.status == 1, outcome
+        return
+    assert_well(outcome)
+    if runs:
+        assert f"said: {word}" in outcome.stderr
+        assert f"sources {outcome.result['sources'][:8]}" in outcome.stderr
+        return
+    elf = Path(json.loads(outcome.stdout)["elves"]["twin"])
+    assert f"said: {word}".encode() in elf.read_bytes()
+
+
+@pytest.mark.long(60, "orchestrator/tenonos/build", "orchestrator/tenonos/run")
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("language", ["c", "rust"])
+def test_random_sequences_run_what_stands_there(tenon, tmp_path, language, seed):
+    play(tenon, tmp_path, language, seed)
