@@ -6,7 +6,10 @@ from conftest import ROOT
 
 FOLDER = ROOT / "docs" / "guides"
 NAMES = sorted(page.stem for page in FOLDER.glob("*.md") if page.name != "README.md")
-LONG = {"c-beside-linux": pytest.mark.long(70, "docs/guides", "pool/tenon/posix")}
+LONG = {
+    "c-beside-linux": pytest.mark.long(40, "docs/guides", "pool/tenon/posix"),
+    "tenon-and-linux": pytest.mark.long(45, "docs/guides", "pool/tenon/channel", "linux"),
+}
 """Guides that take long; a plain run follows them if they, or what they are about, changed."""
 
 
