@@ -288,8 +288,8 @@ def test_a_stack_that_is_too_small_is_reported(build, tmp_path, tenon):
     });
     let mut counter""",
     )
-    storage = "static SMALL: Storage<768> = Storage::new();\n\n/// How many"
-    text = text.replace("/// How many", storage, 1)
+    storage = "static SMALL: Storage<768> = Storage::new();\n\n/// Count of releases"
+    text = text.replace("/// Count of releases", storage, 1)
     source.write_text(
         text.replace("use tenon::time", "use tenon::thread::{Priority, Storage};\nuse tenon::time")
     )

@@ -23,8 +23,8 @@ def traced(tenon, tmp_path_factory):
     text = (
         source.read_text().replace("|_| {", "|_| BODY.during(|| {").replace("    });", "    }));")
     )
-    mark = "static BODY: tenon::trace::Mark = tenon::trace::Mark::new();\n\n/// How many"
-    source.write_text(text.replace("/// How many", mark))
+    mark = "static BODY: tenon::trace::Mark = tenon::trace::Mark::new();\n\n/// Count of releases"
+    source.write_text(text.replace("/// Count of releases", mark))
     system.write_text(re.sub(r"period = .*", 'period = "1ms"', system.read_text()))
 
     def run(name):
