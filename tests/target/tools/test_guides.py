@@ -5,20 +5,33 @@ import pytest
 from conftest import ROOT
 
 FOLDER = ROOT / "docs" / "guides"
-NAMES = sorted(page.stem for page in FOLDER.glob("*.md") if page.name != "README.md")
-LONG = {
-    "c-beside-linux": pytest.mark.long(40, "docs/guides", "pool/tenon/posix"),
-    "tenon-and-linux": pytest.mark.long(45, "docs/guides", "pool/tenon/channel", "linux"),
-}
-"""Guides that take long; a plain run follows them if they, or what they are about, changed."""
+LONG = {"c-beside-linux", "tenon-and-linux"}
+"""Guides that take long, each with a test of its own."""
+SHORT = sorted({page.stem for page in FOLDER.glob("*.md")} - LONG - {"README"})
+
+
+def follow(name, folder):
+    said = pages.follow(FOLDER / f"{name}.md", folder)
+    print("\n--------\n".join(said))
+    assert said
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG.get(name, ())) for name in NAMES])
+@pytest.mark.parametrize("name", SHORT)
 def test_guide(name, tmp_path):
-    said = pages.follow(FOLDER / f"{name}.md", tmp_path)
-    print("\n--------\n".join(said))
-    assert said
+    follow(name, tmp_path)
+
+
+@pytest.mark.long(40, "docs/guides", "pool/tenon/posix")
+@pytest.mark.timeout(900)
+def test_guide_to_c_beside_linux(tmp_path):
+    follow("c-beside-linux", tmp_path)
+
+
+@pytest.mark.long(45, "docs/guides", "pool/tenon/channel", "linux")
+@pytest.mark.timeout(900)
+def test_guide_to_tenon_and_linux(tmp_path):
+    follow("tenon-and-linux", tmp_path)
 
 
 PAGE = """
