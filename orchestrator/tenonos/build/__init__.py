@@ -109,7 +109,6 @@ def build(
             _write(late[vm.name], vm_image(system, vm, flats))
         digest = hashlib.sha256(packed).hexdigest()
         sources = _sources(system, [target / name / STAMP for name in flats], digest)
-        _write(target / "sources", f"{sources} {digest}\n".encode())
     ui.detail(f"{shown(file)}: {len(packed)} bytes")
     return Built(file, elf_files, files, tuple(made), system, layout, late, sources, digest)
 

@@ -56,6 +56,7 @@ def compile_image(
         return elf
     stamp.unlink(missing_ok=True)
     content = None if anew or SETTINGS.locked else _stored(state)
+    unchanged = True
     if content is None:
         with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
             content = _without_errata(image, folder)
@@ -64,12 +65,13 @@ def compile_image(
         warnings = list(Stacks(graph).short())
         for line in warnings:
             ui.message(line, "yellow")
-        if not warnings and fingerprint(image, folder, objects) == state:
+        # Of inputs that changed meanwhile it is unknown which of them were compiled.
+        unchanged = fingerprint(image, folder, objects) == state
+        if unchanged and not warnings:
             _store(state, content)
     _check_lock(folder)
     replace_file(elf, content)
-    # Of inputs that changed meanwhile it is unknown which of them were compiled.
-    if fingerprint(image, folder, objects) == state:
+    if unchanged:
         replace_file(stamp, state.encode())
     return elf
 
@@ -122,7 +124,7 @@ def _linked(image: Image, folder: Path) -> bytes:
     with exclusive(TARGET / "locks" / image.package):
         shutil.rmtree(crate, ignore_errors=True)
         target = _target_folder(image)
-        sources.forget(target, [image.package])
+        sources.forget(target, image.package)
         sources.forget_replaced(image, target)
         for file in (*_generated(folder), folder / LOCK):
             place = crate / file.relative_to(folder)
@@ -134,9 +136,9 @@ def _linked(image: Image, folder: Path) -> bytes:
 
 def _generated(folder: Path) -> list[Path]:
     """The generated files of a crate, and its configuration of cargo if it has one."""
-    sources = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
-    sources += folder.glob(".cargo/config.toml")
-    return [folder / "Cargo.toml", *sources]
+    files = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
+    files += folder.glob(".cargo/config.toml")
+    return [folder / "Cargo.toml", *files]
 
 
 def _run(image: Image, folder: Path, crate: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The files that an image is compiled from, and cargo's belief in their times.
+"""The files that an image is compiled from, and changes of them that their times do not show.
 
 Cargo takes a crate for unchanged if no file of it is newer than its last build. A folder that was
 moved or copied with its times to the place of another is older and different: a digest tells them
@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,15 +83,14 @@ def forget_replaced(image: Image, target: Path) -> None:
         place = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         record = ensure(target / "sources") / f"{package}-{place}"
         if not record.exists() or record.read_text() != digest.hexdigest():
-            forget(target, [package])
+            forget(target, package)
             replace_file(record, digest.hexdigest().encode())
 
 
-def forget(target: Path, packages: Iterable[str]) -> None:
-    """Remove what cargo knows of its builds of these packages."""
-    for package in packages:
-        own = re.compile(re.escape(package) + "-[0-9a-f]{16}")
-        for at in ("release", "*/release"):
-            for known in target.glob(f"{at}/.fingerprint/{package}-*"):
-                if own.fullmatch(known.name):
-                    shutil.rmtree(known, ignore_errors=True)
+def forget(target: Path, package: str) -> None:
+    """Remove cargo's records of its builds of a package."""
+    own = re.compile(re.escape(package) + "-[0-9a-f]{16}")
+    for at in ("release", "*/release"):
+        for record in target.glob(f"{at}/.fingerprint/{package}-*"):
+            if own.fullmatch(record.name):
+                shutil.rmtree(record, ignore_errors=True)
