@@ -11,9 +11,9 @@
 //! |---|---|
 //! | `core_scheduler` | scheduler of a core; which vCPU runs: `decide`, in the order of `core_sched::entity` |
 //! | `core_scheduler::interrupt_entry`, `interrupts` | interrupt exits; wake-ups by interrupts and timers |
-//! | `core_scheduler::reserved` | decisions with reservations, whose budgets are charged |
+//! | `core_scheduler::reserved` | decisions with reservations, and the charge of budgets |
 //! | `core_scheduler::guest_entry` | guest entry and VM switch |
-//! | `core_scheduler::admission` | admission and removal of vCPUs |
+//! | `core_scheduler::admission` | admission and removal of vCPUs; their start and stop in steps |
 //! | `core_mode`, `bounds` | scheduling mode of a core; bounds of its sections |
 //! | `vcpu_context` | state of a vCPU that a switch saves and restores |
 //!

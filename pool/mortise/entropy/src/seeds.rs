@@ -140,8 +140,8 @@ impl Seeds {
         let (place, _) = colouring::piece(self.tree, at as u64);
         let (word, shift) = (place & !7, (place & 4) * 8);
         let mut words = [0];
-        // SAFETY: the windows are those of the executing core, and the cell lies in the RAM of a VM
-        // that does not run.
+        // SAFETY: the windows are those of the executing core, and the aligned word of the cell lies
+        // in the RAM of a VM that does not run.
         unsafe {
             transfer.read(word, &mut words);
             if stop() {

@@ -18,7 +18,7 @@ pub enum Operation {
     Create(Option<Caller>),
     /// Start.
     Start,
-    /// Stop, and run from the beginning.
+    /// Stop, and run from the beginning, or wait for a payload if it has no template.
     Restart,
     /// Destroy by a call.
     Destroy,

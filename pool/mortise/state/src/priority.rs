@@ -29,8 +29,8 @@ pub const fn level_priority(level: usize) -> u8 {
     spi_priority(level as u8 * STEP)
 }
 
-/// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of less
-/// urgent VMs, which could not preempt.
+/// Priority mask of a core's CPU interface while a vCPU runs: it holds back the interrupts of VMs
+/// of a lower level, which could not preempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriorityMask {
     while_running: u8,
@@ -63,8 +63,8 @@ impl PriorityMask {
         cpu_interface::set_mask(self.while_running);
     }
 
-    /// Also masks interrupts for VMs of equal priority, which do not delay the switch and are taken
-    /// after it.
+    /// Also masks interrupts for VMs of the same level, even more urgent ones: they do not delay the
+    /// switch and are taken after it.
     #[inline]
     pub fn apply_during_switch(self) {
         cpu_interface::set_mask(self.during_switch);

@@ -169,9 +169,9 @@ impl CoreScheduler {
         self.select(core, chosen, alarm)
     }
 
-    /// Charges execution, updates budgets and decides. Before and after each of these steps the
-    /// core tests for pending interrupts: if one is pending, no vCPU is selected, and a new
-    /// decision is requested. Only `alarm` and the returned time can change the result.
+    /// Charges execution, updates budgets and decides. Before the budgets are updated, and between
+    /// two replenishments, the core tests for pending interrupts: if one is pending, no vCPU is
+    /// selected, and a new decision is requested. It is due at `alarm` at the latest.
     #[inline(always)]
     pub(crate) fn decide_reserved(
         &'static self,

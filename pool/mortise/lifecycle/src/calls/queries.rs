@@ -120,7 +120,7 @@ impl CallContext<'_> {
     /// Writes words to the caller's memory.
     fn write(&self, to: u64, words: &[u64]) {
         // SAFETY: the range is RAM of the calling VM, which stays mapped during its call, and lies
-        // within one page.
+        // within one page, at a multiple of 8.
         unsafe { self.executor.transfer.write(to, words) };
     }
 }

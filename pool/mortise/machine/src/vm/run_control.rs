@@ -15,7 +15,7 @@ use mortise_state::{
     options,
 };
 
-/// Orders of a manager.
+/// Starts and ends of a run, by managers and by the VM itself.
 impl Vm {
     /// Starts an instance that is ready (`SlotLifecycle::ready`), once it is
     /// [released](Self::release).
@@ -55,21 +55,23 @@ impl Vm {
     fn end_from_outside(&'static self, end: RunEnd, machine: &'static Machine) {
         let mut power = self.power.lock();
         let was_over = power.final_end().is_some();
-        let kicks = power.force_end(end);
-        if was_over && kicks.is_some() {
+        let Some(kicks) = power.force_end(end) else {
+            return;
+        };
+        if was_over {
             self.count_alive(machine);
         }
+        self.lost_cores.call(machine.board.clock.ticks());
+        // Under the lock: after it the first vCPU can carry out the end, and the next run must find
+        // neither the mark nor its memory withdrawn.
+        self.orders.fetch_or(ENDING, Ordering::AcqRel);
+        self.withdraw();
         drop(power);
-        if let Some(kicks) = kicks {
-            self.lost_cores.call(machine.board.clock.ticks());
-            self.orders.fetch_or(ENDING, Ordering::AcqRel);
-            self.withdraw();
-            self.kick_cores(kicks, machine);
-        }
+        self.kick_cores(kicks, machine);
     }
 
-    /// Withdraws the VM's memory, on any core, until it is restored; permanently once the run is
-    /// over.
+    /// Withdraws the VM's memory, on any core, until it is restored: by a release, or before the
+    /// next run.
     #[inline]
     pub fn withdraw(&self) {
         let transfer = Core::current().transfer();
@@ -113,9 +115,9 @@ impl Vm {
         self.power.lock().end_after_fault(vcpu)
     }
 
-    /// Ends the run in memory and kicks these vCPUs. The flag is set before another core can
-    /// observe the decision. The deciding vCPU still executes, so that the run cannot be restarted
-    /// in between.
+    /// Marks the run as ending and kicks these vCPUs. Another core can observe the decision before
+    /// the mark. The deciding vCPU still executes, so that the run cannot be restarted in
+    /// between.
     ///
     /// The doorbell is the fast way. A guest with direct interrupts can mask it on its core
     /// (`ICC_AP1R0_EL1` at the highest priority), so its memory is withdrawn too, and its next

@@ -23,6 +23,8 @@ enum Core {
     Leaving,
     /// Carrying out an end, as the first vCPU.
     Leading(RunEnd),
+    /// Lifting the mark of the end, as the first vCPU.
+    Reopening,
     /// Preparing a run, as the first vCPU.
     Loading,
 }
@@ -33,6 +35,8 @@ struct Machine {
     power: Power,
     cores: Vec<Core>,
     bells: u32,
+    /// The mark that the run is ending, which a core tests in place of `power`.
+    ending: bool,
     runs: u32,
     /// The end that was forced last, and the number of runs before it.
     order: Option<(RunEnd, u32)>,
@@ -46,20 +50,27 @@ impl Machine {
             power: Power::new(vcpus, restarts),
             cores,
             bells: 0,
+            ending: false,
             runs: 0,
             order: None,
         }
     }
 
-    /// Forces an end from outside.
+    /// Forces an end from outside. It is marked in the same step: later the next run could have
+    /// begun.
     fn order(&mut self, end: RunEnd) {
         if matches!(self.order, Some((RunEnd::Off, _))) {
             return;
         }
         self.order = Some((end, self.runs));
         if let Some(calls) = self.power.force_end(end) {
-            self.call(calls);
+            self.end(calls);
         }
+    }
+
+    fn end(&mut self, calls: VcpuSet) {
+        self.ending = true;
+        self.call(calls);
     }
 
     fn call(&mut self, calls: VcpuSet) {
@@ -92,10 +103,14 @@ impl Machine {
                 Core::Awake
             }
             Core::Leading(end) => match self.power.finish_run(end, end == RunEnd::Restart) {
-                Ok(()) if end == RunEnd::Restart => Core::Loading,
+                Ok(()) if end == RunEnd::Restart => Core::Reopening,
                 Ok(()) => Core::Awake,
                 Err(other) => Core::Leading(other),
             },
+            Core::Reopening => {
+                self.ending = false;
+                Core::Loading
+            }
             Core::Loading => match self.power.begin_prepared(ENTRY) {
                 Ok(()) => {
                     self.runs += 1;
@@ -108,7 +123,7 @@ impl Machine {
 
     /// The end of an exit.
     fn obey(&self) -> Core {
-        if self.power.end.is_some() {
+        if self.ending {
             Core::Leaving
         } else {
             Core::Guest
@@ -120,6 +135,7 @@ impl Machine {
             NextAction::Wait => self.serve(vcpu),
             NextAction::Start(start) => {
                 assert_eq!(start, ENTRY);
+                assert!(!self.ending, "marked in a former run: {self:?}");
                 Core::Guest
             }
             NextAction::EndRun(end) => {
@@ -159,17 +175,17 @@ impl Machine {
             3 => return Core::Leaving,
             4 => {
                 if let Some(calls) = self.power.end_after_fault(vcpu) {
-                    self.call(calls);
+                    self.end(calls);
                 }
             }
             5 => {
                 if let Some(calls) = self.power.request_end(vcpu, RunEnd::Restart) {
-                    self.call(calls);
+                    self.end(calls);
                 }
             }
             6 if wish > 200 => {
                 if let Some(calls) = self.power.request_end(vcpu, RunEnd::Off) {
-                    self.call(calls);
+                    self.end(calls);
                 }
             }
             _ => {}

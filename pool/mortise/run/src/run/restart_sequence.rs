@@ -174,7 +174,7 @@ pub(crate) fn advance(core: &'static Core, vm: &'static Vm) -> bool {
     }
 }
 
-/// Resets the virtual devices for a start from the payload, after all output is on the console.
+/// Restores stage 2, lifts the mark of the end and resets the PL011, after all output is printed.
 pub(crate) fn reset_devices(vm: &Vm) {
     vm.stage2.restore();
     vm.orders.fetch_and(!ENDING, Ordering::AcqRel);
@@ -216,7 +216,7 @@ fn report_end(vm: &Vm, end: RunEnd, machine: &'static Machine) {
             let count = Argument::Decimal(vm.summary().restarts().into());
             say(" restarts ({})", &[count]);
         }
-        // The payload of an instance is not kept; a manager may fill it again.
+        // Only a manager runs an instance again: it fills the memory, or has a template's filled.
         (RunEnd::Restart, _) => say(" is off: it cannot restart itself", &[]),
         (RunEnd::Off, _) => say(" is off", &[]),
         (RunEnd::Fault, FaultPolicy::Restart { limit }) => {

@@ -8,7 +8,7 @@ use mortise_vcpu::{Access, Frame};
 /// No device is at the address.
 pub(crate) struct NoDevice;
 
-/// AccessOutcome of an access.
+/// Outcome of an access.
 #[derive(PartialEq, Eq)]
 pub(crate) enum AccessOutcome {
     /// The access is complete.
