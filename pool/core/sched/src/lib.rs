@@ -28,8 +28,8 @@
 //!   to back, which the term P' - B' accounts for.
 //! - [`Policy::Deadline`]: the budget by each deadline, if the sum of B / P over all entities of
 //!   that priority is at most 1, and none has a higher priority.
-//! - Isolation: an entity with [`OnDepletion::Wait`] never consumes more than B in one of its
-//!   periods.
+//! - Isolation: an entity with [`OnDepletion::Wait`] consumes at most B in each of its periods on
+//!   average: an overrun, by a decision that came late, is deducted from the next budget.
 
 #![no_std]
 #![forbid(unsafe_code)]

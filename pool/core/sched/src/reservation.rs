@@ -202,7 +202,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
 
     /// The entity to run from `now` on, and the time until which only
     /// [`wake`](ReservationScheduler::wake) and [`block`](ReservationScheduler::block) can change
-    /// that.
+    /// that. A caller that tests for interrupts between the steps does them itself.
     pub fn decide(&self, now: u64) -> Decision<S> {
         self.charge(now);
         let depleted = self.depleted();
@@ -283,7 +283,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
 
     /// Step 2: removes an entity with a depleted budget from the ready list, so that no replenished
     /// entity is inserted before it. [`handle_depletion`](ReservationScheduler::handle_depletion)
-    /// must follow after step 3, before step 5.
+    /// must follow before step 5, and before a replenishment of this entity in step 3.
     #[inline(always)]
     pub fn dequeue_depleted(&self, item: S) {
         self.ready.remove(Ready(item));

@@ -148,7 +148,7 @@ impl<S> Server<S> {
     #[inline(always)]
     pub(crate) fn charge(&self, ran: u64, now: u64) {
         let ran = match self.pass_periods(now) {
-            // Execution before the boundary was charged to the previous budget.
+            // Execution before the boundary is of a budget that has ended with its period.
             Some(boundary) => now - boundary,
             None => ran,
         };

@@ -6,13 +6,13 @@ const GICC_CTLR: usize = 0x00;
 const GICC_PMR: usize = 0x04;
 const GICC_BPR: usize = 0x08;
 /// Active priorities, four words for each group (`GICC_APR`, `GICC_NSAPR`).
-const ACTIVE: usize = 0xd0;
+const GICC_APR: usize = 0xd0;
 const ACTIVE_WORDS: usize = 8;
 
-/// `GICC_IAR`: a read acknowledges an interrupt. For assembly.
-pub const ACKNOWLEDGE: usize = 0x0c;
-/// `GICC_EOIR`: a write of the acknowledged value ends the interrupt. For assembly.
-pub const END: usize = 0x10;
+/// A read acknowledges an interrupt. For assembly.
+pub const GICC_IAR: usize = 0x0c;
+/// A write of the acknowledged value ends the interrupt. For assembly.
+pub const GICC_EOIR: usize = 0x10;
 
 /// The INTID in an acknowledged value, which also identifies the sender of an SGI.
 #[inline(always)]
@@ -70,14 +70,14 @@ impl CpuInterface {
         InterfaceState {
             control: self.frame.read32(GICC_CTLR),
             mask: self.frame.read32(GICC_PMR),
-            active: core::array::from_fn(|word| self.frame.read32(ACTIVE + 4 * word)),
+            active: core::array::from_fn(|word| self.frame.read32(GICC_APR + 4 * word)),
         }
     }
 
     /// Restores a saved state.
     pub fn restore(&self, state: &InterfaceState) {
         for (word, active) in state.active.iter().enumerate() {
-            self.frame.write32(ACTIVE + 4 * word, *active);
+            self.frame.write32(GICC_APR + 4 * word, *active);
         }
         self.frame.write32(GICC_PMR, state.mask);
         self.frame.write32(GICC_CTLR, state.control);
@@ -87,13 +87,13 @@ impl CpuInterface {
     #[inline(always)]
     #[must_use]
     pub fn acknowledge(&self) -> u32 {
-        self.frame.read32(ACKNOWLEDGE)
+        self.frame.read32(GICC_IAR)
     }
 
     /// Ends an acknowledged interrupt.
     #[inline(always)]
     pub fn end(&self, acknowledged: u32) {
-        self.frame.write32(END, acknowledged);
+        self.frame.write32(GICC_EOIR, acknowledged);
     }
 }
 

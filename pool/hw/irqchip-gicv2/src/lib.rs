@@ -14,7 +14,7 @@
 mod cpu_interface;
 mod distributor;
 
-pub use cpu_interface::{ACKNOWLEDGE, CpuInterface, END, InterfaceState, intid};
+pub use cpu_interface::{CpuInterface, GICC_EOIR, GICC_IAR, InterfaceState, intid};
 pub use distributor::Distributor;
 pub use hw_irqchip::{DEFAULT_PRIORITY, FIRST_SPI, Group, Trigger, is_special};
 

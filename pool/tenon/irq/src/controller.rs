@@ -107,9 +107,9 @@ impl Controller {
 
     /// Initialises this core's SGIs and PPIs and its CPU interface, on each core.
     ///
-    /// EOImode is 0, and the priority mask admits all priorities: a direct partition under Mortise
-    /// has no other mode.
-    /// Mortise has no other way.
+    /// EOImode is 0, and the priority mask admits all priorities.
+    ///
+    /// A direct partition under Mortise has no other mode.
     pub fn initialise_core<D: Drivers>(&self) {
         by_generation!(self, D,
             gicv3(_, redistributor) => {

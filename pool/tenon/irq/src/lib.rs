@@ -2,7 +2,7 @@
 //!
 //! Each interrupt, identified by its INTID, has one handler. The vector acknowledges the pending
 //! interrupt, loads the handler from the table at [`TABLE`], calls it on the interrupt stack with
-//! interrupts masked, and ends the interrupt; interrupts without a handler go to
+//! interrupts masked unless they nest, and ends the interrupt; interrupts without a handler go to
 //! [`Interrupts::refuse`]. A handler is short and must not block.
 //!
 //! Guarantees: the handler is found by one indexed load; no loop, lock or allocation between vector

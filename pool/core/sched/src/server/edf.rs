@@ -34,8 +34,8 @@ impl<S> Server<S> {
         }
     }
 
-    /// Replenishes a server after its period ended with budget left. A deadline that is over as
-    /// well is postponed to a period from now.
+    /// Replenishes a server whose period ended with budget left that is depleted now. A deadline
+    /// that is over as well is postponed to a period from now.
     pub(crate) fn postpone(&self, now: u64) {
         self.replenish(now);
         if self.has_deadline() && self.period_end.get() <= now {

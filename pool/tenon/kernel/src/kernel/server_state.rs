@@ -1,7 +1,7 @@
 //! Servers of a core: budget accounting and the budget timer.
 //!
 //! The policy is [`core_sched::FairServers`]; `docs/decisions/servers.md` states its reasons. The
-//! budget timer is armed for the thread that a switch dispatches, if that has a server. Without
+//! budget timer is armed for the next depletion or replenishment of any server. Without
 //! [`options::servers`] the image contains nothing of this.
 
 use super::Kernel;

@@ -26,9 +26,9 @@ use tenon_machine::options;
 pub use tenon_irq::{Error, Priority, Trigger};
 
 /// Registers `handler` for interrupt `intid` and enables the interrupt. The handler captures
-/// nothing. It runs on the interrupt stack with interrupts masked, and may wake threads and start
-/// timers. The build rejects a handler that may block (`docs/decisions/waiting-in-handlers.md`).
-/// The vector calls it directly.
+/// nothing. It runs on the interrupt stack, with interrupts masked unless they nest, and may wake
+/// threads and start timers. The vector calls it directly. The build rejects a handler that may
+/// block (`docs/decisions/waiting-in-handlers.md`).
 pub fn register<F: Fn(u32) + Copy + 'static>(
     intid: u32,
     trigger: Trigger,

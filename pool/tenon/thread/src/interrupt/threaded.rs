@@ -49,8 +49,8 @@ impl<const STACK: usize> Threaded<STACK> {
         }
     }
 
-    /// Enables the interrupt and starts a thread of this priority that runs `body` for each.
-    /// `itself` returns this static, as the handler captures nothing.
+    /// Enables the interrupt, with the default priority, and starts a thread of `priority` that runs
+    /// `body` for each. `itself` returns this static, as the handler captures nothing.
     pub fn start<I, F>(itself: I, priority: Priority, mut body: F) -> Result<(), Error>
     where
         I: Fn() -> &'static Self + Copy + 'static,

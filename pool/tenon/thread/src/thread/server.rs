@@ -51,8 +51,8 @@ impl Server {
     /// Attaches this server to a thread and starts its first period. From here on the server
     /// determines the thread's priority.
     ///
-    /// Fails with [`Error::Overload`] if the admission test rejects the budget beside those of the
-    /// other servers. The test does not count interrupts and threads above the servers.
+    /// Fails with [`Error::Overload`] if the admission test, which counts servers only, rejects the
+    /// budget, if no priority is left for it, or without TENON_THREAD_SERVERS.
     pub fn attach(&'static self, handle: Handle) -> Result<(), Error> {
         if !options::servers() {
             return Err(Error::Overload);
