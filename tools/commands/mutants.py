@@ -15,7 +15,10 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test the host tests of pure crates by mutations of the code."""
+    """Test the host tests of pure crates by mutations of the code.
+
+    Example: ./tenon mutants core-list
+    """
     from tenonos import ui
     from tools import mutants
 

@@ -7,19 +7,17 @@ no test can kill stand in `survivors.toml` with their reasons; any other one fai
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tenonos import paths, ui
+from tenonos import paths
 from tenonos.errors import InputError, WorkError
-from tenonos.settings import SETTINGS
-from tenonos.setup import rust
+from tenonos.setup import cargo_tool, rust
+from tenonos.setup.cargo_tool import call
 
 VERSION = "27.1.0"
-HOME = paths.CACHE / "cargo-mutants" / VERSION
 OUTPUT = paths.DOT / "mutants"
 FOLDER = Path(__file__).parent
 CONFIG = FOLDER / "mutants.toml"
@@ -28,7 +26,6 @@ TIMEOUT = 60
 """Seconds of a crate's tests with a mutant: one that hangs counts as detected."""
 
 _PLACE = re.compile(r"^(?P<file>[^:]+):(?:\d+:\d+: )?\s*")
-_QUESTION = "Install cargo-mutants (built from source, some minutes)?"
 
 
 @dataclass(frozen=True)
@@ -61,23 +58,7 @@ def listed(file: Path = EXPLAINED) -> dict[str, Listed]:
 
 def provide() -> Path:
     """The program, installed if it is missing."""
-    program = HOME / "bin" / "cargo-mutants"
-    if program.exists():
-        return program
-    if SETTINGS.offline:
-        raise InputError("cargo-mutants is not installed", "--offline", "leave --offline out once")
-    if not ui.confirm(_QUESTION):
-        raise InputError("cargo-mutants is not installed", "./tenon mutants", "say yes")
-    log = paths.ensure(paths.LOG) / "cargo-mutants.log"
-    wanted = ["cargo-mutants", "--version", VERSION, "--root", str(HOME)]
-    # Its own lock file, whatever the user asks for the clone's.
-    wanted += [] if SETTINGS.locked else ["--locked"]
-    command, environment = rust.cargo("install", *wanted)
-    with ui.step("cargo-mutants"):
-        status = call(command, environment, log)
-    if status:
-        raise WorkError("cargo could not install cargo-mutants", paths.shown(log))
-    return program
+    return cargo_tool.provide("cargo-mutants", VERSION, "./tenon mutants")
 
 
 def try_out(program: Path, crate: str) -> Found:
@@ -92,26 +73,14 @@ def try_out(program: Path, crate: str) -> Found:
         *("--test-package", ",".join([crate, *entry.users])),
     ]
     _, environment = rust.cargo("mutants")
+    # Without optimisation the tests take longer than the builds; assertions stay.
+    environment |= {"CARGO_PROFILE_TEST_OPT_LEVEL": "1"}
     log = output / "log"
     status = call(line, environment, log)
     # 0: none survived; 2: some did; 3: tests with some of them hung (cargo-mutants, exit codes).
     if status not in (0, 2, 3):
         raise WorkError(f"cargo-mutants ended with status {status}", paths.shown(log))
     return read(crate, output / "mutants.out", entry.reasons)
-
-
-def call(line: Sequence[str], environment: dict[str, str], log: Path) -> int:
-    """The status of a program whose output goes to a log."""
-    with log.open("wb") as file:
-        return subprocess.run(
-            line,
-            cwd=paths.ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
 
 
 def read(crate: str, folder: Path, reasons: dict[str, str]) -> Found:

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from tenonos import cli
+from tenonos import cli, paths
 from tenonos.errors import InputError, WorkError
 from tenonos.paths import ROOT
 from tenonos.settings import SETTINGS
+from tenonos.setup import cargo_tool
 from tools import mutants
 
 LISTS = {
@@ -35,14 +36,15 @@ def test_survivors_are_those_without_a_reason(tmp_path):
 def cargo(monkeypatch, tmp_path):
     """A stand-in for cargo-mutants with these outcomes, and the calls of it."""
 
-    def run(line, *_):
+    def run(line, environment, _):
         calls.append(line)
+        calls.environment = environment
         output = tmp_path / line[line.index("--output") + 1] / "mutants.out"
         written(output, calls.lists)
         return calls.status
 
     class Calls(list):
-        lists, status = LISTS, 2
+        lists, status, environment = LISTS, 2, None
 
     calls = Calls()
     monkeypatch.setattr(mutants, "OUTPUT", tmp_path)
@@ -57,6 +59,7 @@ def test_a_survivor_fails_the_command(cargo, capsys):
     assert "core-ring: a.rs: replace relax with (): no test fails with it" in told
     assert cargo[0][cargo[0].index("--package") + 1] == "core-ring"
     assert "--gitignore=true" in cargo[0], "what was built is not copied"
+    assert cargo.environment["CARGO_PROFILE_TEST_OPT_LEVEL"] == "1", "tests take most of the time"
 
 
 def test_a_crate_without_survivors_passes(cargo, capsys):
@@ -78,16 +81,16 @@ def test_what_is_no_crate_is_wrong_input(cargo, capsys):
 
 
 def test_its_absence_is_reported_when_offline(monkeypatch, tmp_path):
-    monkeypatch.setattr(mutants, "HOME", tmp_path)
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
     monkeypatch.setattr(SETTINGS, "offline", True)
     with pytest.raises(InputError, match="cargo-mutants is not installed"):
         mutants.provide()
 
 
 def test_a_failed_installation_names_its_log(monkeypatch, tmp_path):
-    monkeypatch.setattr(mutants, "HOME", tmp_path)
+    monkeypatch.setattr(paths, "CACHE", tmp_path)
     monkeypatch.setattr(SETTINGS, "yes", True)
-    monkeypatch.setattr(mutants, "call", lambda *_: 101)
+    monkeypatch.setattr(cargo_tool, "call", lambda *_: 101)
     with pytest.raises(WorkError, match="could not install"):
         mutants.provide()
 

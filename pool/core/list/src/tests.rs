@@ -100,15 +100,56 @@ proptest! {
                     prop_assert_eq!(first, model.front().copied());
                 }
             }
+            prop_assert_eq!(list.is_empty(), model.is_empty());
+            prop_assert_eq!(list.first().map(|item| item.number), model.front().copied());
             prop_assert_eq!(list.ends().map(|(_, last)| last.number), model.back().copied());
             let only = list.only().map(|item| item.number);
             prop_assert_eq!(only, model.front().copied().filter(|_| model.len() == 1));
             prop_assert_eq!(contents(&list), model.iter().copied().collect::<Vec<_>>());
             for (i, item) in items.iter().enumerate() {
                 prop_assert_eq!(item.is_linked(), model.contains(&i));
+                let place = model.iter().position(|&other| other == i);
+                let next = place.map(|place| model[(place + 1) % model.len()]);
+                prop_assert_eq!(item.link().next().map(|item| item.number), next);
                 let neighbours = model.contains(&i) && model.len() > 1;
                 prop_assert_eq!(item.has_neighbours(), neighbours);
             }
+        }
+    }
+
+    #[test]
+    fn a_drained_circle_yields_the_others_in_order(
+        circle in prop::sample::subsequence((0..8usize).collect::<Vec<_>>(), 1..8),
+        from in 0..8usize,
+        removals in prop::collection::vec(prop::option::of(0..8usize), 0..16),
+    ) {
+        let items: Vec<Item> = (0..8).map(|number| Item { number, link: Link::new() }).collect();
+        let list = List::new();
+        circle.iter().for_each(|&i| list.push(&items[i]));
+        let from = from % circle.len();
+        let drained = DrainList::new();
+        prop_assert!(drained.is_empty());
+        drained.take_others(&items[circle[from]]);
+        let mut model: VecDeque<_> = circle.iter().copied().collect();
+        model.rotate_left(from);
+        model.pop_front();
+        for removal in removals {
+            prop_assert_eq!(drained.is_empty(), model.is_empty());
+            match removal {
+                Some(i) if model.contains(&i) => {
+                    drained.remove(&items[i]);
+                    model.retain(|&other| other != i);
+                }
+                Some(_) => {}
+                None => prop_assert_eq!(drained.pop().map(|item| item.number), model.pop_front()),
+            }
+        }
+        for i in model {
+            prop_assert_eq!(drained.pop().map(|item| item.number), Some(i));
+        }
+        prop_assert!(drained.is_empty() && drained.pop().is_none());
+        for item in &items {
+            prop_assert!(item.link().next().is_none(), "an element that left has no neighbour");
         }
     }
 
@@ -147,5 +188,54 @@ proptest! {
             let all = successors(list.first(), |&item| list.after(item));
             prop_assert_eq!(all.map(|item| item.number).collect::<Vec<_>>(), &model[..]);
         }
+    }
+}
+
+#[test]
+fn an_element_leaves_a_circle_as_it_leaves_a_drained_one() {
+    let items: Vec<Item> = (0..3)
+        .map(|number| Item {
+            number,
+            link: Link::new(),
+        })
+        .collect();
+    let (list, drained) = (List::new(), DrainList::new());
+    items.iter().for_each(|item| list.push(item));
+    drained.remove(&items[1]);
+    assert_eq!(contents(&list), [0, 2]);
+    assert!(drained.is_empty() && !(&items[1]).is_linked());
+}
+
+#[test]
+fn the_only_element_can_be_popped_and_pushed_again() {
+    let item = Item {
+        number: 0,
+        link: Link::new(),
+    };
+    let list = List::new();
+    for _ in 0..2 {
+        list.push_only(&item);
+        assert!(list.only().is_some_and(|only| only.is(&&item)));
+        list.pop_only(&item);
+        assert!(list.is_empty() && !(&item).is_linked());
+    }
+}
+
+#[test]
+fn a_sorted_insertion_at_the_front_compares_once() {
+    let items: Vec<Item> = (0..8)
+        .map(|number| Item {
+            number,
+            link: Link::new(),
+        })
+        .collect();
+    let list = SortedList::new();
+    for item in items.iter().rev() {
+        let comparisons = Cell::new(0);
+        list.insert(item, |a, b| {
+            comparisons.set(comparisons.get() + 1);
+            a.number < b.number
+        });
+        assert!(comparisons.get() <= 1, "however long the list is");
     }
 }

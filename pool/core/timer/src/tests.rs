@@ -210,6 +210,33 @@ fn a_lonely_timer_expires_without_being_moved() {
 }
 
 #[test]
+fn the_only_timer_that_is_due_expires_in_one_step() {
+    let timers = timers(2);
+    let queue = RadixHeap::new();
+    queue.start(&timers[0], 100);
+    queue.start(&timers[1], 300);
+    assert!(queue.expire_single(99).is_none(), "not yet");
+    for (now, number, next) in [(100, 0, 300), (301, 1, u64::MAX)] {
+        let (timer, after) = queue.expire_single(now).expect("one is due");
+        timer.state.set_idle();
+        assert_eq!((timer.number, after, queue.alarm()), (number, next, next));
+    }
+    assert!(queue.expire_single(u64::MAX).is_none());
+}
+
+#[test]
+fn the_step_of_a_single_timer_leaves_a_later_one_in_the_slot_of_a_cancelled_one() {
+    let timers = timers(2);
+    let queue = RadixHeap::new();
+    queue.start(&timers[0], 0x64);
+    queue.start(&timers[1], 0x69);
+    assert!(queue.cancel(&timers[0]));
+    assert!(queue.expire_single(0x64).is_none());
+    assert_eq!(expire(&queue, 0x68), []);
+    assert_eq!(expire(&queue, 0x69), [1]);
+}
+
+#[test]
 fn a_timer_can_be_cancelled_while_its_slot_is_redistributed() {
     let timers = timers(3);
     let queue = RadixHeap::new();
@@ -262,4 +289,98 @@ proptest! {
             }
         }
     }
+}
+
+/// The timers that expire at `now`, each restarted as a periodic one for `next`; with each, whether
+/// it rejoined the one before it.
+fn restart_all<'a>(queue: &RadixHeap<&'a Timer<'a>>, now: u64, next: u64) -> Vec<(usize, bool)> {
+    let mut expired = Vec::new();
+    loop {
+        let timer = match queue.pop() {
+            Some(timer) => timer,
+            None => match queue.cascade(now) {
+                Step::Expired(timer) => timer,
+                Step::Moved => continue,
+                Step::Idle => return expired,
+            },
+        };
+        let rejoined = queue.rejoin(timer, next);
+        if !rejoined {
+            queue.restart(timer, next);
+        }
+        expired.push((timer.number, rejoined));
+    }
+}
+
+#[test]
+fn periodic_timers_of_one_period_rejoin_the_first() {
+    let timers = timers(3);
+    let queue = RadixHeap::new();
+    for timer in &timers {
+        queue.start(timer, 100);
+    }
+    for now in [100, 200, 300] {
+        let expired = restart_all(&queue, now, now + 100);
+        assert_eq!(expired, [(0, false), (1, true), (2, true)]);
+        assert_eq!(queue.alarm(), now + 100);
+        assert!(timers.iter().all(|timer| timer.state.is_pending()));
+        assert!(
+            timers
+                .iter()
+                .all(|timer| timer.state.deadline() == now + 100)
+        );
+    }
+    assert!(queue.cancel(&timers[1]));
+    assert_eq!(restart_all(&queue, 400, 500), [(0, false), (2, true)]);
+}
+
+#[test]
+fn a_timer_rejoins_no_other_deadline_and_no_leader_that_left() {
+    let timers = timers(4);
+    let queue = RadixHeap::new();
+    for timer in &timers[..3] {
+        queue.start(timer, 100);
+    }
+    let due = |queue: &RadixHeap<_>| match queue.pop() {
+        Some(timer) => timer,
+        None => match queue.cascade(100) {
+            Step::Expired(timer) => timer,
+            Step::Moved | Step::Idle => panic!("all three are due"),
+        },
+    };
+    let first: &Timer = due(&queue);
+    queue.restart(first, 200);
+    let second = due(&queue);
+    assert!(!queue.rejoin(second, 201), "another deadline");
+    assert!(queue.rejoin(second, 200));
+    assert!(queue.cancel(first));
+    let third = due(&queue);
+    assert!(!queue.rejoin(third, 200), "its leader left");
+    queue.restart(third, 200);
+    queue.start(&timers[3], 150);
+    assert_eq!(expire(&queue, 150), [3]);
+    assert_eq!(expire(&queue, 199), []);
+    assert_eq!(expire(&queue, 200), [1, 2]);
+}
+
+#[test]
+fn a_timer_restarted_with_others_lets_the_next_one_rejoin_them() {
+    let timers = timers(3);
+    let queue = RadixHeap::new();
+    queue.start(&timers[0], 200);
+    queue.start(&timers[1], 100);
+    queue.start(&timers[2], 100);
+    assert_eq!(restart_all(&queue, 100, 200), [(1, false), (2, true)]);
+    assert_eq!(expire(&queue, 200), [0, 1, 2]);
+}
+
+#[test]
+fn a_reset_heap_needs_no_interrupt_until_a_start() {
+    let timer = Timer::new(0);
+    let queue = RadixHeap::unset();
+    queue.reset();
+    assert_eq!(queue.alarm(), u64::MAX);
+    assert!(matches!(queue.expire(1_000), Step::Idle));
+    assert_eq!(queue.start(&timer, 2_000), Some(2_000));
+    assert_eq!(expire(&queue, 2_000), [0]);
 }

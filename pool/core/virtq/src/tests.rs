@@ -61,6 +61,28 @@ fn memory_from_address_zero_on_refuses_what_lies_beyond_it() {
     assert_eq!((memory, bytes), ([1, 2, 7, 8], [7, 8]));
 }
 
+#[test]
+fn words_are_little_endian_and_touch_only_their_own_bytes() {
+    let mut memory = [0xee; 20];
+    assert_eq!(memory.write8(1, 0x12), Ok(()));
+    assert_eq!(memory.write16(2, 0x3456), Ok(()));
+    assert_eq!(memory.write32s(8, [0x0102_0304, 0xf5f6_f7f8]), Ok(()));
+    assert_eq!(
+        memory[..8],
+        [0xee, 0x12, 0x56, 0x34, 0xee, 0xee, 0xee, 0xee]
+    );
+    assert_eq!(memory[8..16], [4, 3, 2, 1, 0xf8, 0xf7, 0xf6, 0xf5]);
+    assert_eq!(memory[16..], [0xee; 4]);
+    assert_eq!(memory.read16(2), Ok(0x3456));
+    let words = [0xeeee_eeee_3456_12ee, 0xf5f6_f7f8_0102_0304];
+    assert_eq!(memory.read64s(0), Ok(words));
+    assert_eq!(memory.write8(20, 0), Err(Outside));
+    assert_eq!(memory.write16(19, 0), Err(Outside));
+    assert_eq!(memory.write32s(13, [0; 2]), Err(Outside));
+    assert_eq!(memory.read16(19), Err(Outside));
+    assert_eq!(memory.read64s(5), Err(Outside));
+}
+
 /// Returns a chain and publishes it.
 fn give(queue: &mut Queue, ram: &mut Ram, chain: Chain, written: u32) -> Result<bool, Violation> {
     queue.put_used(ram, chain, written)?;
@@ -119,6 +141,32 @@ fn indices_go_round() {
         assert_eq!(take(&mut queue, &ram), Ok(None));
     }
     assert_eq!((queue.taken, queue.given), (0, 0));
+}
+
+#[test]
+fn returned_chains_fill_the_used_ring_in_order_and_round() {
+    let (mut ram, mut queue) = (Ram::new(), queue());
+    let mut ring = [(0, 0); SIZE as usize];
+    for index in 0..3 * SIZE {
+        let head = (5 * index) % SIZE;
+        ram.offer(index, &[head]);
+        let chain = take(&mut queue, &ram).unwrap().unwrap();
+        assert_eq!(
+            give(&mut queue, &mut ram, chain, 100 + u32::from(index)),
+            Ok(true)
+        );
+        ring[usize::from(index % SIZE)] = (u32::from(head), 100 + u32::from(index));
+        let used = ram.0.as_slice().split_at(USED as usize).1;
+        assert_eq!(used[..4], [0, 0, index as u8 + 1, 0]);
+        let elements = used[4..].as_chunks::<8>().0.iter().map(|element| {
+            let [head, written] = [0, 4].map(|at| &element[at..at + 4]);
+            [head, written].map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+        });
+        let elements: Vec<_> = elements.map(|[head, written]| (head, written)).collect();
+        assert_eq!(elements[..SIZE.into()], ring);
+        let beyond = &elements[SIZE.into()..];
+        assert!(beyond.iter().all(|element| *element == (0, 0)));
+    }
 }
 
 #[test]

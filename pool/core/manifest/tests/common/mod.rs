@@ -90,6 +90,33 @@ impl Manifest {
         start as usize + index * SIZES[table]
     }
 
+    /// Number of records of a table.
+    pub fn count(&self, table: usize) -> usize {
+        let at = TABLES + 8 * table + 4;
+        u32::from_le_bytes(self.bytes()[at..at + 4].try_into().unwrap()) as usize
+    }
+
+    /// Bytes of a record.
+    pub fn bytes_of(&self, table: usize, index: usize) -> Vec<u8> {
+        let at = self.record(table, index);
+        self.bytes()[at..at + SIZES[table]].to_vec()
+    }
+
+    /// Replaces all records of a table.
+    pub fn with_table(&self, table: usize, records: &[Vec<u8>]) -> Self {
+        let (from, to) = (self.record(table, 0), self.record(table, self.count(table)));
+        let bytes = self.bytes();
+        let new = [&bytes[..from], &records.concat(), &bytes[to..]].concat();
+        let word = |number: usize| (number as u32).to_le_bytes();
+        let mut manifest = Self::new(&new).put(8, &word(new.len()));
+        manifest = manifest.put(TABLES + 8 * table + 4, &word(records.len()));
+        for later in table + 1..SIZES.len() {
+            let start = self.record(later, 0) + new.len() - bytes.len();
+            manifest = manifest.put(TABLES + 8 * later, &word(start));
+        }
+        manifest
+    }
+
     /// Replaces bytes of a record.
     pub fn with(self, table: usize, index: usize, field: usize, bytes: &[u8]) -> Self {
         let at = self.record(table, index) + field;
@@ -100,6 +127,19 @@ impl Manifest {
 /// Bytes of a range.
 pub fn range(start: u64, size: u64) -> Vec<u8> {
     [start, size].map(u64::to_le_bytes).concat()
+}
+
+/// A name as a record has it.
+pub fn name(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(32, 0);
+    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    bytes
+}
+
+/// Bytes of a number.
+pub fn word(number: u64) -> [u8; 8] {
+    number.to_le_bytes()
 }
 
 /// Parses a manifest as a kernel with all features does.

@@ -351,3 +351,155 @@ fn two_threads_hand_over_every_message_sleeping_by_doorbells() {
         sender.join().unwrap();
     });
 }
+
+#[test]
+fn the_largest_and_the_smallest_shape_are_accepted() {
+    let largest = Shape::new(MAX_SLOTS, MAX_SIZE).unwrap();
+    assert_eq!((largest.slots(), largest.size()), (1 << 16, 1 << 16));
+    let smallest = Shape::new(1, 1).unwrap();
+    assert_eq!((smallest.slots(), smallest.size()), (1, 1));
+    assert_eq!(smallest.producer_bytes(), Shape::HEAD_BYTES + 16);
+    let memory = Memory::new(1, 1);
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    assert_eq!(
+        (producer.shape(), consumer.shape()),
+        (smallest, memory.shape)
+    );
+    for byte in 0..3 {
+        assert_eq!(producer.send(&[byte]), Ok(Doorbell::Quiet));
+        assert_eq!(producer.send(&[byte]), Err(Error::Full));
+        assert_eq!(receive(&mut consumer), Ok(vec![byte]));
+    }
+}
+
+#[test]
+fn both_ends_count_what_is_unread() {
+    let memory = Memory::small();
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    for sent in 1..=SLOTS_HERE {
+        let _ = producer.send(b"").unwrap();
+        assert_eq!((producer.count(), consumer.count()), (sent, sent));
+    }
+    for left in (0..SLOTS_HERE).rev() {
+        assert_eq!(receive(&mut consumer), Ok(vec![]));
+        assert_eq!((producer.count(), consumer.count()), (left, left));
+    }
+    let parts = memory.parts();
+    parts.producer.store(INDEX, 100, Ordering::Relaxed);
+    parts.consumer.store(INDEX, 90, Ordering::Relaxed);
+    let counts = (producer.count(), consumer.count());
+    assert_eq!(counts, (SLOTS_HERE, SLOTS_HERE), "at most the capacity");
+}
+
+#[test]
+fn each_end_sees_whether_the_other_is_connected() {
+    let memory = Memory::small();
+    let (producer, consumer, supervisor) =
+        (memory.producer(), memory.consumer(), memory.supervisor());
+    for epoch in [1, 3] {
+        assert!(!producer.is_connected() && !consumer.is_connected());
+        assert!(supervisor.connect(End::Consumer));
+        assert!(producer.is_connected() && !consumer.is_connected());
+        assert!(supervisor.connect(End::Producer));
+        assert!(producer.is_connected() && consumer.is_connected());
+        for end in [End::Producer, End::Consumer] {
+            assert_eq!(supervisor.epoch(end), epoch);
+            assert!(supervisor.disconnect(end));
+            assert_eq!(
+                supervisor.epoch(end.peer()) & 1,
+                u64::from(end == End::Producer)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_wake_word_has_the_index_below_the_number_of_waits() {
+    let memory = Memory::small();
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    let supervisor = memory.supervisor();
+    assert!(consumer.request_doorbell() && consumer.request_doorbell());
+    assert_eq!(supervisor.wake(End::Consumer), 2 << 32 | 1);
+    while producer.send(b"x").is_ok() {}
+    assert!(producer.request_doorbell());
+    assert_eq!(supervisor.wake(End::Producer), 1 << 32 | 1);
+    let _ = receive(&mut consumer);
+    assert!(!consumer.request_doorbell(), "more messages");
+    assert_eq!(supervisor.wake(End::Consumer), 3 << 32 | 2);
+    // On behalf of a consumer that is not there.
+    assert!(supervisor.request_doorbell(), "there are messages");
+    assert_eq!(supervisor.wake(End::Consumer), 4 << 32 | 2);
+    while receive(&mut consumer).is_ok() {}
+    assert!(!supervisor.request_doorbell());
+    assert_eq!(supervisor.wake(End::Consumer), 5 << 32 | 5);
+}
+
+#[test]
+fn no_end_waits_for_a_peer_that_came_or_went() {
+    let memory = Memory::small();
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    let supervisor = memory.supervisor();
+    while producer.send(b"x").is_ok() {}
+    assert!(producer.request_doorbell());
+    assert!(supervisor.connect(End::Consumer));
+    assert!(!producer.request_doorbell());
+    assert_eq!(producer.poll(), Err(Error::Full));
+    assert!(producer.request_doorbell(), "the new epoch is known");
+    while receive(&mut consumer).is_ok() {}
+    assert!(!producer.request_doorbell(), "there is room");
+    assert!(consumer.request_doorbell());
+    assert!(supervisor.connect(End::Producer));
+    assert!(!consumer.request_doorbell());
+    assert_eq!(consumer.poll(), Err(Error::Empty));
+    assert!(consumer.request_doorbell());
+}
+
+#[test]
+fn an_index_out_of_bounds_is_reported_to_the_consumer_once() {
+    let memory = Memory::small();
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    let _ = producer.send(b"discarded").unwrap();
+    let parts = memory.parts();
+    let beyond = u64::from(SLOTS_HERE) + 1;
+    parts.producer.store(INDEX, beyond, Ordering::Relaxed);
+    assert_eq!(consumer.poll(), Err(Error::Corrupt));
+    assert_eq!(consumer.poll(), Err(Error::Empty));
+    assert_eq!(parts.consumer.load(INDEX, Ordering::Relaxed), beyond);
+    parts
+        .producer
+        .store(INDEX, beyond + u64::from(SLOTS_HERE), Ordering::Relaxed);
+    assert_eq!(consumer.poll(), Ok(()), "a full queue");
+}
+
+#[test]
+fn an_index_out_of_bounds_frees_no_slot_of_the_producer() {
+    let memory = Memory::small();
+    let mut producer = memory.producer();
+    while producer.send(b"x").is_ok() {}
+    let part = memory.parts().consumer;
+    let head = u64::from(SLOTS_HERE);
+    for tail in [head + 1, u64::MAX, head - u64::from(SLOTS_HERE)] {
+        part.store(INDEX, tail, Ordering::Relaxed);
+        assert_eq!(producer.poll(), Err(Error::Full), "{tail}");
+    }
+    part.store(INDEX, 1, Ordering::Relaxed);
+    assert_eq!(producer.poll(), Ok(()));
+    assert_eq!(producer.send(b"x"), Ok(Doorbell::Quiet));
+    assert_eq!(producer.poll(), Err(Error::Full));
+}
+
+#[test]
+fn a_message_may_be_empty_or_longer_than_the_buffer() {
+    let memory = Memory::small();
+    let (mut producer, mut consumer) = (memory.producer(), memory.consumer());
+    let _ = producer.send(b"").unwrap();
+    let _ = producer.send(b"0123456789").unwrap();
+    let message = consumer.receive().unwrap();
+    assert_eq!((message.len(), message.is_empty()), (0, true));
+    let _ = message.done();
+    let mut buffer = *b"abcde";
+    let message = consumer.receive().unwrap();
+    assert_eq!((message.len(), message.is_empty()), (10, false));
+    assert_eq!(message.copy(&mut buffer[..3]), 10);
+    assert_eq!(buffer, *b"012de");
+}

@@ -3,7 +3,8 @@
 extern crate std;
 
 use crate::test_timer::{Timer, span, timers};
-use crate::{Step, TimingWheel};
+use crate::{Step, TimerQueue, TimingWheel};
+use core_list::List;
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -122,4 +123,24 @@ fn ten_thousand_timers_expire_each_at_its_tick() {
             .iter()
             .all(|&(tick, number)| tick == 1 + number as u64 * 7_919 % 20_011)
     );
+}
+
+#[test]
+fn each_tick_needs_an_interrupt() {
+    let timers = timers(1);
+    let wheel = TimingWheel::new();
+    wheel.begin(41);
+    assert_eq!(wheel.alarm(), 42);
+    TimerQueue::start(&wheel, &timers[0], 100);
+    assert_eq!(wheel.alarm(), 42, "even if no timer is due then");
+    let _ = turn(&wheel, 60);
+    assert_eq!(wheel.alarm(), 61);
+    wheel.begin(u64::MAX);
+    assert_eq!(wheel.alarm(), u64::MAX);
+}
+
+#[test]
+fn a_wheel_has_sixteen_slots_for_each_digit_of_a_tick() {
+    let slots = size_of::<TimingWheel<&Timer<'_>>>() - 2 * size_of::<u64>();
+    assert_eq!(slots, 16 * 16 * size_of::<List<&Timer<'_>>>());
 }
