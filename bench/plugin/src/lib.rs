@@ -120,6 +120,7 @@ extern "C" fn accessed(_: c_uint, info: u32, address: u64, _: *mut c_void) {
 /// Callback before a WFI.
 extern "C" fn wait(_: c_uint, _: *mut c_void) {
     if let Some(state) = STATE.get() {
+        vcpu::account();
         state.main_loop.settle();
     }
 }
@@ -316,6 +317,9 @@ fn prepare(arguments: &[&CStr], cores: c_int) -> Result<State, String> {
     let alone = cores == 1;
     if !alone && !vcpu::known() {
         return Err("QEMU exports no current_cpu, by which vCPUs are told apart".into());
+    }
+    if plan.quiet && !vcpu::accounted() {
+        return Err("QEMU exports no icount_update, which makes its clock exact at a WFI".into());
     }
     Ok(State::new(plan, pipe, other, alone))
 }

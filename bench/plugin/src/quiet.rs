@@ -3,9 +3,10 @@
 //! With `-icount` one thread executes all cores, and the main loop advances the clock to the next deadline
 //! when all cores are waiting. QEMU marks a core as waiting during its `WFI`, but adds its executed
 //! instructions to the clock only later, without a lock in between. If the main loop runs in between,
-//! because an earlier deadline has woken it late, it advances a stale clock: time is off by those
-//! instructions, and the run is not repeatable. A sleeping main loop is woken only by the core's thread,
-//! later and under the lock. So a core executes `WFI` only once the main loop sleeps.
+//! because an earlier deadline has woken it late or a disk's request is done, it advances a stale clock:
+//! time is off by those instructions, and the run is not repeatable. So a core accounts for them before
+//! its `WFI` (`vcpu::account`). It also executes `WFI` only once the main loop sleeps, which only the
+//! core's thread ends, later and under the lock, and the host's input and output.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
