@@ -8,10 +8,11 @@
 
 #define ROUNDS 5
 
-/* Long enough for a guest to start and to occupy its core. */
+/* Long enough for a guest to start again, in some 420,000 instructions, and to occupy its core, while
+ * the other cores are busy too. */
 static void let_it_run(void)
 {
-	const struct timespec life = { .tv_nsec = 250000 };
+	const struct timespec life = { .tv_nsec = 4000000 };
 
 	nanosleep(&life, NULL);
 }
