@@ -11,10 +11,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
+import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,9 @@ STORE = TARGET / "images"
 STAMP = "built"
 """The file in an image's folder with the hash of the inputs that its ELF was built from."""
 
+WRAPPER = tuple(Path(__file__).parent / name for name in ("rustc-wrapper", "rustc_wrapper.py"))
+"""The program that cargo executes in place of the compiler, and its code."""
+
 KEPT = 200
 """Images in the store; the one that was used longest ago is removed first."""
 
@@ -58,8 +64,9 @@ def compile_image(
     content = None if anew or SETTINGS.locked else _stored(state)
     unchanged = True
     if content is None:
-        with ui.step(f"Building {image.name} ({len(image.libraries)} libraries)"):
-            content = _without_errata(image, folder)
+        text = f"Building {image.name} ({len(image.libraries)} libraries)"
+        with ui.activity(text, ends=True) as tell:
+            content = _without_errata(image, folder, tell)
         graph = Graph(content)
         waiting.check(graph, image.name)
         warnings = list(Stacks(graph).short())
@@ -98,15 +105,15 @@ def _store(state: str, content: bytes) -> None:
         other.unlink(missing_ok=True)
 
 
-def _without_errata(image: Image, folder: Path) -> bytes:
+def _without_errata(image: Image, folder: Path, tell: Callable[[str], None]) -> bytes:
     """The linked ELF without sequences of the board's errata. What the compiler can avoid it avoids
     only where there is some, so that other images are the same as without it."""
-    content = _linked(image, folder)
+    content = _linked(image, folder, tell)
     found = scan.found(image, content)
     avoiding = replace(image, avoids=True)
     if found and avoiding.flags != image.flags:
         ui.detail(f"{image.name}: {scan.told(found)}; compiled once more without")
-        content = _linked(avoiding, folder)
+        content = _linked(avoiding, folder, tell)
         found = scan.found(image, content)
     if found:
         raise WorkError(
@@ -116,7 +123,7 @@ def _without_errata(image: Image, folder: Path) -> bytes:
     return content
 
 
-def _linked(image: Image, folder: Path) -> bytes:
+def _linked(image: Image, folder: Path, tell: Callable[[str], None]) -> bytes:
     """The ELF that cargo links."""
     # Cargo and the compiler see the crate in one place, whichever system it is of: equal images are
     # equal bytes. As the files are new there, cargo compiles them and runs the build script.
@@ -125,11 +132,11 @@ def _linked(image: Image, folder: Path) -> bytes:
         shutil.rmtree(crate, ignore_errors=True)
         target = _target_folder(image)
         sources.forget(target, image.package)
-        sources.forget_replaced(image, target)
+        sources.forget_replaced(image, target, WRAPPER)
         for file in (*_generated(folder), folder / LOCK):
             place = crate / file.relative_to(folder)
             shutil.copyfile(file, ensure(place.parent) / place.name)
-        content = _run(image, folder, crate).read_bytes()
+        content = _run(image, folder, crate, tell).read_bytes()
         shutil.copyfile(crate / LOCK, folder / LOCK)
         return content
 
@@ -141,7 +148,7 @@ def _generated(folder: Path) -> list[Path]:
     return [folder / "Cargo.toml", *files]
 
 
-def _run(image: Image, folder: Path, crate: Path) -> Path:
+def _run(image: Image, folder: Path, crate: Path, tell: Callable[[str], None]) -> Path:
     # The lock of a generated crate is never the workspace's own, so cargo's --locked is not used;
     # _check_lock checks the same.
     locked, SETTINGS.locked = SETTINGS.locked, False
@@ -157,15 +164,30 @@ def _run(image: Image, folder: Path, crate: Path) -> Path:
         )
     finally:
         SETTINGS.locked = locked
-    environment = environment | {"RUSTFLAGS": _flags(image)}
+    environment = environment | {
+        "RUSTFLAGS": _flags(image),
+        "RUSTC_WRAPPER": str(WRAPPER[0]),
+        "TENON_PYTHON": sys.executable,
+    }
     for name in ("CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
         environment.pop(name, None)
-    done = subprocess.run(
-        command, env=environment, cwd=crate, capture_output=True, text=True, check=False
-    )
-    messages = list(_messages(done.stdout))
-    if done.returncode:
-        raise _failure(image, folder, messages, done.stderr)
+    messages, compiled = [], 0
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command, env=environment, cwd=crate, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        with process, ExitStack() as stack:
+            # Where the build ends early, so does cargo; kill() of an ended process does nothing.
+            stack.callback(process.kill)
+            for message in _messages(process.stdout or ()):
+                messages.append(message)
+                if message.get("reason") == "compiler-artifact" and not message["fresh"]:
+                    compiled += 1
+                    tell(f"crates compiled: {compiled}")
+            process.wait()
+        if process.returncode:
+            errors.seek(0)
+            raise _failure(image, folder, messages, errors.read(), process.returncode)
     for message in messages:
         if message.get("reason") == "compiler-message":
             ui.detail(message["message"]["rendered"] or "")
@@ -194,16 +216,16 @@ def _flags(image: Image) -> str:
     return " ".join([*remapped, *image.flags])
 
 
-def _messages(text: str) -> Iterator[dict[str, Any]]:
-    for line in text.splitlines():
+def _messages(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
         if line.startswith("{"):
             yield json.loads(line)
 
 
 def _failure(
-    image: Image, folder: Path, messages: Iterable[dict[str, Any]], rest: str
+    image: Image, folder: Path, messages: Iterable[dict[str, Any]], rest: str, status: int
 ) -> WorkError:
-    """The first error as one line; all of them in a log file."""
+    """The first error as one line; all of them in a log file. `status`: as `Popen.returncode`."""
     errors = [
         message["message"]
         for message in messages
@@ -214,9 +236,19 @@ def _failure(
     mend = f"all of it is in {shown(log)}"
     if not errors:
         reasons = [line for line in rest.splitlines() if line.startswith("error")]
-        what = reasons[0].removeprefix("error: ") if reasons else "cargo failed"
+        what = reasons[0].removeprefix("error: ") if reasons else f"cargo {_ended(status)}"
         return WorkError(f"{image.name}: {what}", mend=mend)
     return WorkError(*_first(image, errors[0]), mend)
+
+
+def _ended(status: int) -> str:
+    """How a process ended that gave no reason."""
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"
 
 
 def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
@@ -273,7 +305,7 @@ def fingerprint(image: Image, folder: Path, objects: Iterable[Path] = ()) -> str
     )
     digest = hashlib.sha256(repr((image.name, *made_by)).encode())
     digests.add(digest, _generated(folder), folder)
-    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, *objects]
+    files = [LINKER_SCRIPT, ROOT / "Cargo.toml", ROOT / LOCK, *WRAPPER, *objects]
     for place in sources.folders(image):
         files += sources.files(place)
     digests.add(digest, files)
