@@ -56,6 +56,19 @@ def test_a_frame_larger_than_the_guard_page_touches_every_page():
     assert steps or "sub\tsp, sp, #40960" not in made
 
 
+@pytest.mark.parametrize("place", ["clone/apps/pump", "clone-apps/pump"])
+def test_only_paths_below_the_clone_are_named_from_it(monkeypatch, tmp_path, place):
+    """A debugger finds the source of a project beside the clone."""
+    monkeypatch.setattr(c, "ROOT", tmp_path / "clone")
+    app = tmp_path / place
+    app.mkdir(parents=True)
+    (app / "main.c").write_text("const char *file(void) { return __FILE__; }\n")
+    command = [*c.compiler(), *c._prefix_maps(app), "-S", "-g0", "-o", "-", str(app / "main.c")]
+    made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    named = f"{app}/main.c" if place.startswith("clone-") else "./apps/pump/main.c"
+    assert f'"{named}"' in made
+
+
 def test_a_changed_flag_compiles_again(monkeypatch, tmp_path):
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     before = c._fingerprint(c.compiler(), [tmp_path])

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tenonos import catalogue, system
+from tenonos.build.images import space
 from tenonos.build.menu import edit
 from tenonos.errors import InputError
 
@@ -45,6 +46,16 @@ def test_leaving_without_a_change(demo):
     before = demo.mortise_config.read_text()
     assert edit(demo, "mortise", lambda kconf: None) is None
     assert demo.mortise_config.read_text() == before
+
+
+def test_what_a_system_leaves_out_is_not_in_the_fragment(tmp_path):
+    folder = tmp_path / "hello"
+    shutil.copytree(catalogue.systems()["hello"], folder)
+    left_out = {
+        line.symbol for line in space(system.load(folder)).given("mortise") if line.value == "n"
+    }
+    assert "MORTISE_VIRTUAL_DEVICES" in left_out
+    assert edit(system.load(folder), "mortise", lambda kconf: None) is None
 
 
 def test_linux_has_none(demo):

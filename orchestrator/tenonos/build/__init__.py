@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tenonos import catalogue, locks, ui
-from tenonos.build import c, foreign
+from tenonos.build import c, cargo_paths, foreign
 from tenonos.build.cargo import STAMP, compile_image
 from tenonos.build.elf import HEADER_MAGIC, Flat, flatten
 from tenonos.build.images import images as images_of
@@ -93,6 +93,7 @@ def build(
         if pristine:
             _empty(target)
         made = images_of(system, defines)
+        cargo_paths.refresh(library for image in made for library in image.libraries)
         elf_files = {}
         for image in made:
             elf_files[image.name] = compiled(image, target, pristine)

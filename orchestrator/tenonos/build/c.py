@@ -53,7 +53,7 @@ def objects(image: Image, folder: Path) -> list[Path]:
     made = {file: folder / f"{file.relative_to(app)}.o" for file in image.app.sources}
     headers = [library.path / "include" for library in image.for_c]
     command = [*compiler(), *image.board.errata.c_compiler, *includes(app, headers)]
-    command += [f"-ffile-prefix-map={ROOT}=.", f"-I{app}"]
+    command += [*_prefix_maps(app), f"-I{app}"]
     inputs, stamp = [app, *headers], folder / "built"
     state, known = _fingerprint(command, inputs), [file.with_suffix(".d") for file in made.values()]
     complete = all(file.exists() for file in (stamp, *known, *made.values()))
@@ -71,6 +71,13 @@ def objects(image: Image, folder: Path) -> list[Path]:
             replace_file(stamp, _with_included(state, known).encode())
     libraries = [PICOLIBC / "lib/libc.a", PICOLIBC / "lib/libm.a", _of_compiler("libgcc.a")]
     return [*made.values(), *libraries]
+
+
+def _prefix_maps(app: Path) -> list[str]:
+    """Options that name the clone `.` in an object. GCC compares text, so that `/clone` would match
+    in `/clone-apps`; of several maps the last one counts."""
+    maps = {ROOT: "."} if app.is_relative_to(ROOT) else {ROOT: ".", app: str(app)}
+    return [f"-ffile-prefix-map={old}={new}" for old, new in maps.items()]
 
 
 def compiler() -> list[str]:

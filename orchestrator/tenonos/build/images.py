@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tenonos import catalogue
+from tenonos import catalogue, ui
 from tenonos.analysis import costs, least
+from tenonos.build import channel_ends
 from tenonos.errors import InputError
 from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.pool import library
@@ -155,12 +156,15 @@ def space(system: System) -> Space:
         apps[native.name] = next(lib for lib in index.libraries if lib.path == folder)
         _granted(system, native, apps[native.name])
     outside = [lib.path / "Kconfig" for lib in index.libraries if lib.is_outside]
-    return Space(system, index, load(outside), apps)
+    board = [system.board.folder / "Kconfig"] if system.board.is_outside else []
+    return Space(system, index, load(outside, boards=board), apps)
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
     """Mortise's image, if the system has one, then one for each Tenon VM and each template."""
     choices = space(system)
+    for line in channel_ends.missing(system, choices.apps):
+        ui.message(line, "yellow")
     demands = [define(text) for text in defines]
     made = []
     if system.mode != BARE:
@@ -193,15 +197,19 @@ def _periodic(system: System, vm: Vm, config: Config) -> None:
 
 
 def app_folder(system: System, vm: Vm) -> Path:
-    """The folder of a Tenon VM's application: in the clone, or beside the system."""
+    """The folder of a Tenon VM's application: beside the system, or in the clone."""
     assert vm.app is not None
     return program(system, vm.app, system.at(vm, "app"))
 
 
 def program(system: System, name: str, where: str) -> Path:
-    """The folder of the application of that name; `where` is the place of the name."""
+    """The folder of the application of that name; `where` is the place of the name.
+
+    A folder beside the system comes before an application of the clone: what runs is what stands
+    there, and a later version of the clone may have an application of any name.
+    """
     known = catalogue.apps()
-    for folder in (known.get(name), system.folder / name):
+    for folder in (system.folder / name, known.get(name)):
         if folder is not None and catalogue.is_app(folder):
             return folder.resolve()
     raise InputError(

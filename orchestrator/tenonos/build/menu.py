@@ -46,9 +46,15 @@ def edit(system: System, image: str, menu: Menu | None = None) -> Path | None:
 
 def remainder(minimal: str, given: Iterable[Assignment], comments: list[str]) -> str:
     """A fragment: the minimal configuration without the values given by the system."""
-    implied = {f"CONFIG_{demand.symbol}={demand.value}" for demand in given}
+    implied = set(map(_line, given))
     lines = [line for line in minimal.splitlines() if line.strip() and line not in implied]
     return "".join(f"{line}\n" for line in [*comments, *lines])
+
+
+def _line(given: Assignment) -> str:
+    """The line of a minimal configuration with this value."""
+    name = f"CONFIG_{given.symbol}"
+    return f"# {name} is not set" if given.value == "n" else f"{name}={given.value}"
 
 
 def _comments(file: Path) -> list[str]:

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +72,16 @@ def files(folder: Path) -> list[Path]:
     return sorted(named)
 
 
-def forget_replaced(image: Image, target: Path) -> None:
-    """Let cargo compile each crate anew of which the content has changed, whatever its times are.
-    `target` is cargo's target directory."""
+def forget_replaced(image: Image, target: Path, tools: Iterable[Path]) -> None:
+    """Let cargo compile each crate anew of which the content has changed, whatever its times are,
+    and all of them if `tools` have: files that decide how they are compiled, of which cargo does
+    not know. `target` is cargo's target directory."""
+    begun = hashlib.sha256()
+    digests.add(begun, tools)
     for folder, package in folders(image).items():
         if package is None:
             continue
-        digest = hashlib.sha256()
+        digest = begun.copy()
         digests.add(digest, files(folder))
         place = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         record = ensure(target / "sources") / f"{package}-{place}"
