@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,15 @@ from tenonos.options import AsJson, SystemArgument
 
 def command(
     system: SystemArgument = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write a folder to deploy: image, boot files, ELFs, bill of materials, page.",
+            metavar="DIR",
+        ),
+    ] = None,
     pristine: Annotated[
         bool, typer.Option("--pristine", help="Remove earlier build results first.")
     ] = False,
@@ -30,15 +40,20 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build a system into one bootable image."""
+    """Build a system into one bootable image.
+
+    Example: ./tenon build motor-linux -o card
+    """
+    from tenonos import deploy, ui
     from tenonos import system as systems
-    from tenonos import ui
     from tenonos.build import build
     from tenonos.paths import shown
 
-    built = build(
-        systems.load(system), pristine=pristine, defines=define or (), vm_images=vm_image or ()
-    )
+    chosen = systems.load(system)
+    deploy.check(output)
+    built = build(chosen, pristine=pristine, defines=define or (), vm_images=vm_image or ())
+    if output is not None:
+        deploy.write(built, output)
     if as_json:
         ui.print_json(
             {
@@ -50,9 +65,12 @@ def command(
                 "elves": {name: str(path) for name, path in built.elf_files.items()},
                 "flats": {name: str(path) for name, path in built.flats.items()},
                 "vm_images": {name: str(path) for name, path in built.vm_images.items()},
+                **({"output": str(output)} if output is not None else {}),
             }
         )
     else:
         ui.data(shown(built.image))
         for path in built.vm_images.values():
             ui.data(shown(path))
+    if output is not None:
+        ui.message(f"wrote {shown(output)}/; next: read {shown(output / deploy.PAGE)}")
