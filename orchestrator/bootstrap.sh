@@ -11,6 +11,7 @@ targets='aarch64-unknown-none aarch64-unknown-none-softfloat'
 cross_libc=/usr/aarch64-linux-gnu/lib/libc.a
 bundle=/etc/ssl/certs/ca-certificates.crt
 log=$dot/log/bootstrap.log
+silence=10 # seconds without a line, at most
 quiet='' yes='' offline=''
 
 say() { [ -n "$quiet" ] || printf '%s\n' "$*" >&2; }
@@ -175,6 +176,13 @@ end() {
     kill "$1" 2>/dev/null || true
 }
 
+# Off a terminal: a line for every ten seconds of a step.
+tell_progress() {
+    while sleep $silence; do
+        say "[$count] $1: $(($(date +%s) - started)) s so far; $log grows; Ctrl-C ends it"
+    done
+}
+
 # step TEXT COMMAND...: runs it with its output in the log, shows that time goes by.
 step() {
     text=$1
@@ -184,15 +192,25 @@ step() {
     printf '== %s\n' "$text" >>"$log"
     "$@" >>"$log" 2>&1 &
     worker=$!
-    trap 'end $worker; printf "\n" >&2; stop "interrupted; the next start goes on from here"' INT TERM
+    trap 'end $worker; [ -z "${teller:-}" ] || end "$teller"; printf "\n" >&2; stop "interrupted; the next start goes on from here"' INT TERM
     if [ -t 2 ] && [ -z "$quiet" ]; then
         while kill -0 $worker 2>/dev/null; do
             printf '\r[%s] %s … %ss ' "$count" "$text" $(($(date +%s) - started)) >&2
             sleep 1
         done
         printf '\r' >&2
+    else
+        tell_progress "$text" &
+        teller=$!
     fi
-    if ! wait $worker; then
+    failed=''
+    wait $worker || failed=1
+    if [ -n "${teller:-}" ]; then
+        end "$teller"
+        wait "$teller" 2>/dev/null || true
+        teller=''
+    fi
+    if [ -n "$failed" ]; then
         tail -n 12 "$log" >&2
         stop "$text failed (all of it in $log); the next start tries again"
     fi

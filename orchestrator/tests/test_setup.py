@@ -180,3 +180,10 @@ def test_the_locks_name_everything_so_that_no_later_release_is_ever_looked_at():
     assert done.returncode == 0, done.stdout
     for installs in (BOOTSTRAP, ROOT / "orchestrator/tenonos/setup/lightrag.py"):
         assert "--no-deps" in installs.read_text()
+
+
+def test_a_long_step_of_the_set_up_says_that_it_goes_on(tmp_path):
+    done = shell(f'log={tmp_path}/log silence=1\nstep "Debian packages" sleep 2.5; echo end')
+    first, *_, last = done.stderr.splitlines()
+    assert first == f"[1] Debian packages: 1 s so far; {tmp_path}/log grows; Ctrl-C ends it"
+    assert last.startswith("[1] Debian packages: done in ") and done.stdout == "end\n"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tenonos import paths
+from tenonos import paths, ui
 from tenonos.errors import WorkError
 
 ARCHITECTURE = "arm64"
@@ -221,7 +221,8 @@ class PrivateApt:
     def update(self) -> None:
         """Fetch the package lists."""
         self.prepare()
-        self.run("apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update")
+        with ui.awaiting("fetching Debian's lists of packages"):
+            self.run("apt-get", "-q", "-o", "APT::Update::Error-Mode=any", "update")
 
     def show(self, package: str) -> dict[str, str]:
         """The fields of the newest version of a package."""
