@@ -157,6 +157,15 @@ def test_an_outside_application_joins(tmp_path):
     assert "LIB_HW_ARCH" in evaluate(tree, "CONFIG_APP_MINE=y").libraries
 
 
+@pytest.mark.parametrize("line", ["select LIB_HW_ARCHE", "depends on LIB_HW_ARCHE"])
+def test_an_outside_application_needs_symbols_that_there_are(tmp_path, line):
+    text = f'config APP_MINE\n\tbool "mine"\n\t{line}\n\thelp\n\t  If ALL are there.\n'
+    (tmp_path / "Kconfig").write_text(text)
+    with pytest.raises(InputError, match=r"Kconfig:1: APP_MINE needs LIB_HW_ARCHE, which") as told:
+        kconfig.load([tmp_path / "Kconfig"])
+    assert told.value.mend == "did you mean LIB_HW_ARCH?"
+
+
 def test_a_former_name_of_a_symbol_leads_to_the_new_one(tmp_path):
     with pytest.raises(InputError, match="unknown CONFIG_LIB_TENON_VLIB_C") as caught:
         evaluate(kconfig.load(), "CONFIG_LIB_TENON_VLIB_C=y")

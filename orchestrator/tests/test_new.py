@@ -2,13 +2,16 @@
 
 import shutil
 import tomllib
+from dataclasses import replace
 
 import pytest
+from descriptions import described, motor
 
 from tenonos import new, paths, system
 from tenonos.build import images
 from tenonos.errors import InputError
 from tenonos.pool import kconfig, library
+from tenonos.system import board
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def test_a_system(tmp_path):
     ],
 )
 def test_a_library(tree, name, symbol):
-    folder, _ = new.library(name)
+    folder, _ = new.library(name, tree)
     made = library.read(folder)
     assert made.id == (name if "/" in name else f"tenon/{name}")
     (tree / "pool" / "Kconfig").write_text(f'source "pool/{made.id}/Kconfig"\n')
@@ -98,9 +101,29 @@ def test_a_library(tree, name, symbol):
     assert made.symbol == symbol
 
 
+def test_a_library_of_ones_own_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, files = new.library("core/smoothing", tmp_path)
+    assert folder == tmp_path / "smoothing"
+    assert all("$" not in file.read_text() for file in files)
+    app, _ = new.app("meter", tmp_path)
+    for file, line, added in (
+        (app / "system.toml", 'pool = "0.1"\n', 'libraries = ["../smoothing"]\n'),
+        (app / "Kconfig", "select LIB_TENON_API\n", "\tselect LIB_CORE_SMOOTHING\n"),
+    ):
+        text = file.read_text()
+        assert line in text
+        file.write_text(text.replace(line, line + added))
+    space = images.space(system.load(app))
+    assert "LIB_CORE_SMOOTHING" in space.evaluate("meter").enabled
+    assert not (paths.POOL / "core/smoothing").exists()
+    with pytest.raises(InputError, match='"timer" is core/timer of the pool; choose another name'):
+        new.library("core/timer", tmp_path)
+
+
 def test_refusals(tree):
     with pytest.raises(InputError, match='"dsp/fir" names no layer; write LAYER/NAME, with hw'):
-        new.library("dsp/fir")
+        new.library("dsp/fir", tree)
     with pytest.raises(InputError, match='"Blinker" is not a name; use a-z'):
         new.app("Blinker", tree)
     new.app("blinker", tree)
@@ -116,3 +139,81 @@ def test_a_name_of_the_pool_is_not_ones_own(tmp_path):
     manifest.write_text(manifest.read_text().replace('name = "drive"', 'name = "motor"'))
     with pytest.raises(InputError, match='the pool has a package "motor" too, apps/motor'):
         images.space(system.load(folder))
+
+
+def project(tmp_path, boards='["board-x"]'):
+    """A system on a board of one's own."""
+    text = described("one", motor(cpus=[1]), board="board-x")
+    text = text.replace("pool =", f"boards = {boards}\npool =")
+    (tmp_path / "system.toml").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("origin", board.names())
+def test_a_board_of_ones_own_is_taken(tmp_path, monkeypatch, origin):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.board("board-x", tmp_path, origin)
+    made = system.load(project(tmp_path)).board
+    assert made.folder == folder == tmp_path / "board-x"
+    model = board.load(origin)
+    assert made == replace(model, name="board-x", title=made.title, folder=folder)
+    assert origin in made.title
+    loaded = system.load(tmp_path)
+    if loaded.board.gic.direct_only is False:
+        space = images.space(loaded)
+        for image in ("mortise", "motor"):
+            enabled = space.evaluate(image).enabled
+            assert "BOARD_BOARD_X" in enabled and board.load(origin).symbol not in enabled
+
+
+def test_a_board_selects_what_its_origin_selects(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    new.board("board-x", tmp_path, "raspberry-pi-4")
+    config = images.space(system.load(project(tmp_path))).evaluate("mortise")
+    assert {"BOARD_BOARD_X", "BOARD_HAS_GICV2"} <= config.enabled
+    new.board("board-y", tmp_path, "board-x")
+    assert 'name = "board-y"' in (tmp_path / "board-y/board.toml").read_text()
+
+
+def test_folder_name_and_kconfig_of_a_board_must_agree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.board("board-x", tmp_path, "zcu102")
+    project(tmp_path)
+    file, kconfig_file = folder / "board.toml", folder / "Kconfig"
+    good, good_kconfig = file.read_text(), kconfig_file.read_text()
+    for text, kconfig_text, says in (
+        (
+            good.replace('"board-x"', '"other"'),
+            good_kconfig,
+            r"board.toml:2: .*\"other\" in the fo",
+        ),
+        (good, good_kconfig.replace("_X", "_Y"), "no config BOARD_BOARD_X, but BOARD_BOARD_Y"),
+        (good, "", "no config BOARD_BOARD_X; write"),
+        (good.replace("cpus = 4", 'cpus = "x"'), good_kconfig, r"board.toml:4: cpus: "),
+    ):
+        file.write_text(text)
+        kconfig_file.write_text(kconfig_text)
+        with pytest.raises(InputError, match=says):
+            system.load(tmp_path)
+
+
+def test_folders_of_boards_are_checked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    new.board("board-x", tmp_path, "zcu102")
+    (tmp_path / "b").mkdir()
+    shutil.copytree(paths.BOARDS / "zcu102", tmp_path / "b/zcu102")
+    for boards, says in (
+        ('["nowhere"]', r'system.toml:3: no board in "nowhere"; give the folder of a board.toml'),
+        ('["b/zcu102"]', '"zcu102" is a board of the clone; rename'),
+        ('["board-x", "board-x"]', '"board-x" is named twice'),
+        ("[]", 'unknown board "board-x"'),
+    ):
+        with pytest.raises(InputError, match=says):
+            system.load(project(tmp_path, boards))
+    for name, origin, says in (
+        ("zcu102", "zcu102", "is a board of the clone; choose another name"),
+        ("board-y", "zcu103", r'--from: unknown board "zcu103"; did you mean zcu102'),
+        ("board-x", "zcu102", "exists already"),
+    ):
+        with pytest.raises(InputError, match=says):
+            new.board(name, tmp_path, origin)

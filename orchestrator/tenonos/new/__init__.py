@@ -1,4 +1,4 @@
-"""Skeletons of applications, systems and libraries that build, run and have tests.
+"""Skeletons of applications, systems, boards and libraries that build, run and have tests.
 
 The current folder decides the place: inside the clone in the tree, elsewhere a separate folder that
 names the pool's version.
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
-from tenonos import catalogue
+from tenonos import catalogue, inputs
+from tenonos.build import cargo_paths
 from tenonos.errors import InputError
 from tenonos.outputs import writing
-from tenonos.paths import POOL, ROOT, shown
+from tenonos.paths import BOARDS, POOL, ROOT, command, shown
 from tenonos.pool.library import LAYERS, Library, index, read
+from tenonos.system import board as boards
 from tenonos.system.units import duration_text
 
 LIBOS = "tenon"
@@ -44,7 +46,7 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
         return _write(folder, parts, _values(name) | {"app": ".", "task": ""})
     values = _values(name) | {
         "version": _version(),
-        "pool_paths": _patches(folder),
+        "cargo_paths": cargo_paths.text([index().by_package["tenon-api"]]),
         "app": ".",
         "task": TASK.format(name="count", period="10ms"),
     }
@@ -63,8 +65,42 @@ def system(name: str, here: Path) -> Made:
     return _write(folder, ["system", "system-alone"], _values(name) | values)
 
 
-def library(name: str) -> Made:
-    """A new micro-library of the pool: `core/filter`; without a layer, one of the LibOS."""
+def board(name: str, here: Path, origin: str) -> Made:
+    """A new board, as a copy of another one: of the clone by name, or of a folder."""
+    _named(name, r"[a-z][a-z0-9-]{0,30}")
+    if name in boards.names():
+        raise InputError(f'"{name}" is a board of the clone', mend="choose another name")
+    path = here / origin
+    is_folder = origin not in boards.names() and (path / "board.toml").is_file()
+    source = boards.load(origin, "--from", {origin: path} if is_folder else None)
+    title = f"{_values(name)['title']}, made from {source.name}"
+    symbol = "BOARD_" + name.upper().replace("-", "_")
+    selected = re.findall(r"^\tselect .*\n", (source.folder / "Kconfig").read_text(), re.MULTILINE)
+    values = {
+        **_values(name),
+        "title": title,
+        "symbol": symbol,
+        "selected": "".join(selected),
+        "origin": source.name,
+        "toml": _renamed(inputs.text(source.folder / "board.toml"), name, title),
+        "command": command(),
+    }
+    return _write(BOARDS / name if here.is_relative_to(ROOT) else here / name, ["board"], values)
+
+
+def _renamed(text: str, name: str, title: str) -> str:
+    """A `board.toml` with another name and title, without the comment that it opens with."""
+    text = re.sub(r"\A(#.*\n|\n)+", "", text)
+    for key, value in (("name", name), ("title", title)):
+        line = f"{key} = {json.dumps(value)}"
+        text = re.sub(
+            rf"^{key} = .*$", lambda _, line=line: line, text, count=1, flags=re.MULTILINE
+        )
+    return text
+
+
+def library(name: str, here: Path) -> Made:
+    """A new micro-library, `core/filter`; without a layer, one of the LibOS."""
     layer, _, short = name.rpartition("/")
     layer = layer or LIBOS
     if layer not in LAYERS:
@@ -74,8 +110,15 @@ def library(name: str) -> Made:
         )
     _named(short, r"[a-z][a-z0-9-]{0,40}")
     image = {"mortise": "\tdepends on IMAGE_MORTISE\n", "tenon": "\tdepends on IMAGE_TENON\n"}
-    values = _values(f"{layer}-{short}") | {"depends": image.get(layer, "")}
-    return _write(POOL / layer / short, ["library"], values)
+    values = _values(f"{layer}-{short}") | {"layer": layer, "depends": image.get(layer, "")}
+    if here.is_relative_to(ROOT):
+        return _write(POOL / layer / short, ["library", "library-inside"], values)
+    known = index()
+    taken = known.by_symbol.get(f"LIB_{values['symbol']}") or known.by_package.get(short)
+    if taken:
+        raise InputError(f'"{short}" is {taken.id} of the pool', mend="choose another name")
+    own = values | _values(short) | {"symbol": values["symbol"]}
+    return _write(here / short, ["library", "library-outside"], own)
 
 
 def _tasks(app: Library) -> str:
@@ -106,11 +149,6 @@ def _version() -> str:
     """The pool's version in a project: major and minor."""
     values = tomllib.loads((ROOT / "Cargo.toml").read_text())
     return ".".join(str(values["workspace"]["package"]["version"]).split(".")[:2])
-
-
-def _patches(folder: Path) -> str:
-    """Patches by which cargo finds the pool's crates in a folder outside the clone."""
-    return f"tenon-api = {{ path = {json.dumps(str(POOL / 'tenon' / 'api'))} }}"
 
 
 def _write(folder: Path, parts: list[str], values: dict[str, str]) -> Made:

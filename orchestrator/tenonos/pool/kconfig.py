@@ -7,7 +7,7 @@ an `InputError` with file and line.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -179,14 +179,17 @@ class Tree:
             return file.read_text()
 
 
-def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
-    """The tree of `pool/Kconfig`, and of each Kconfig file in `extra`."""
-    told = {file: inputs.text(file) for file in extra}
+def load(extra: Sequence[Path] = (), root: Path = ROOT, boards: Sequence[Path] = ()) -> Tree:
+    """The tree of `pool/Kconfig`, of each Kconfig file in `extra`, and of `boards` outside the
+    clone, which are of the choice of boards."""
+    told = {file: inputs.text(file) for file in (*extra, *boards)}
     with isolated(root), TemporaryDirectory() as folder:
         top = root / "pool" / "Kconfig"
-        if extra:
+        if extra or boards:
             file = Path(folder) / "Kconfig"
-            file.write_text("".join(f'source "{path}"\n' for path in (top, *extra)))
+            choices = [f'choice BOARD\nsource "{path}"\nendchoice\n' for path in boards]
+            sources = [f'source "{path}"\n' for path in (top, *extra)]
+            file.write_text("".join([*sources, *choices]))
             top = file
         try:
             kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
@@ -198,7 +201,31 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT) -> Tree:
                 if name in renamed.SYMBOLS:
                     what = f"{name} is {renamed.SYMBOLS[name]} now"
                     raise InputError(what, where=f"{shown(file)}:{number}")
+    _check_defined(kconf, told)
     return Tree(kconf)
+
+
+def _check_defined(kconf: kconfiglib.Kconfig, files: Collection[Path]) -> None:
+    """Refuse a symbol of these files that selects one, or depends on one, that no file defines:
+    kconfiglib takes that for n."""
+    names = {str(file): file for file in files}
+    nodes = (node for symbol in kconf.unique_defined_syms for node in symbol.nodes)
+    for node in (node for node in nodes if node.filename in names):
+        for name in _undefined(node):
+            close = get_close_matches(name, [each.name for each in kconf.unique_defined_syms], 1)
+            raise InputError(
+                f"{node.item.name} needs {name}, which is no symbol",
+                where=f"{shown(names[node.filename])}:{node.linenr}",
+                mend=f"did you mean {close[0]}?" if close else "see ./tenon list libraries",
+            )
+
+
+def _undefined(node: kconfiglib.MenuNode) -> Iterator[str]:
+    """The symbols that a node selects, implies or depends on, and that no file defines."""
+    selected = (target for target, _ in (*node.orig_selects, *node.orig_implies))
+    for item in (*selected, *kconfiglib.expr_items(node.dep)):
+        if isinstance(item, kconfiglib.Symbol) and not (item.nodes or item.is_constant):
+            yield item.name
 
 
 def fragment(file: Path) -> list[Assignment]:

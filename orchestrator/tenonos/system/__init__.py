@@ -108,7 +108,8 @@ def load(asked: str | Path | None = None) -> System:
 def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int]) -> System:
     """A checked system from what was written (or composed) for `file`."""
     _version(spec.pool, f"{shown}:{nearest(lines, ('pool',))}")
-    board = boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}")
+    own = _boards(spec.boards, file.parent, f"{shown}:{nearest(lines, ('boards',))}")
+    board = boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}", own)
     ranks = shares.ranks([*spec.vm, *spec.template])
     system = System(
         name=spec.name,
@@ -275,6 +276,23 @@ def _reserve(spec: ReserveSpec) -> Reserve:
 
 def _manages(spec: ManagesSpec) -> Manages:
     return Manages(tuple(spec.vms), spec.memory or 0, tuple(spec.cpus), spec.priority)
+
+
+def _boards(folders: Iterable[str], base: Path, where: str) -> dict[str, Path]:
+    """The folders of the user's own boards, by name."""
+    found: dict[str, Path] = {}
+    for each in folders:
+        folder = (base / each).resolve()
+        if not (folder / "board.toml").is_file():
+            mend = f"give the folder of a board.toml, as {command()} new board makes one"
+            raise InputError(f'no board in "{each}"', where=where, mend=mend)
+        if folder.name in boards.names() or folder.name in found:
+            taken = "a board of the clone" if folder.name in boards.names() else "named twice"
+            raise InputError(
+                f'"{folder.name}" is {taken}', where=where, mend="rename the folder and its board"
+            )
+        found[folder.name] = folder
+    return found
 
 
 def _version(wanted: str, where: str) -> None:

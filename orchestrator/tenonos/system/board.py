@@ -1,8 +1,11 @@
 """Boards: memory map, interrupt controller, devices and QEMU options.
 
-Read from `boards/NAME/board.toml`; the Kconfig beside it makes it selectable.
+Read from `boards/NAME/board.toml`; the Kconfig beside it makes it selectable. A system may name
+folders of boards outside the clone.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -12,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tenonos import inputs
 from tenonos.errors import InputError
-from tenonos.paths import ROOT
+from tenonos.paths import ROOT, shown
 from tenonos.system import errata
 from tenonos.system.limits import PAGE
+from tenonos.system.lines import locate, nearest
 from tenonos.system.units import Size
 
 
@@ -222,6 +226,11 @@ class Board:
         return "BOARD_" + self.name.upper().replace("-", "_")
 
     @property
+    def is_outside(self) -> bool:
+        """Whether it is outside the clone."""
+        return self.folder.parent != ROOT / "boards"
+
+    @property
     def errata(self) -> errata.Errata:
         """The errata of its CPU."""
         return errata.of(self.cpu)
@@ -230,9 +239,10 @@ class Board:
     def emulator(self) -> Qemu:
         """The QEMU options; `InputError` for a hardware board."""
         if self.qemu is None:
+            page = shown(self.folder / "README.md")
             raise InputError(
                 f"{self.name} is a hardware board without an emulator",
-                mend=f"./tenon build makes its image; to boot it see boards/{self.name}/README.md",
+                mend=f"./tenon build makes its image; to boot it see {page}",
             )
         return self.qemu
 
@@ -320,37 +330,69 @@ REACH = 1 << 32
 
 @cache
 def _read(name: str) -> Board:
-    file = ROOT / "boards" / name / "board.toml"
+    return read_folder(ROOT / "boards" / name, f"boards/{name}")
+
+
+def read_folder(folder: Path, where: str) -> Board:
+    """The board in a folder: `board.toml`, and the Kconfig that makes it selectable; `where` is the
+    folder in messages."""
+    file, where = folder / "board.toml", f"{where}/board.toml"
+    text = inputs.text(file)
+    lines = locate(text)
     try:
-        read = _File.model_validate(inputs.toml(inputs.text(file), f"boards/{name}/board.toml"))
+        read = _File.model_validate(inputs.toml(text, where))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{key}: {first['msg']}", where=f"boards/{name}/board.toml") from None
+        line = nearest(lines, first["loc"])
+        raise InputError(f"{key}: {first['msg']}", where=f"{where}:{line}") from None
+    if read.name != folder.name:
+        raise InputError(
+            f'the board is called "{read.name}" in the folder {folder.name}',
+            where=f"{where}:{lines['name',]}",
+            mend=f'write name = "{folder.name}", or rename the folder',
+        )
     fields = {field: getattr(read, field) for field in _File.model_fields}
     # Device trees for VMs support this kind only.
     own = {SERIAL: read.serial.device} if read.serial.kind == "pl011" else {}
     fields["devices"] = read.devices | own
     board = Board(**fields, folder=file.parent)
-    _check_reach(board)
+    _check_reach(board, where)
+    _check_kconfig(board, where)
     return board
 
 
-def _check_reach(board: Board) -> None:
+def _check_kconfig(board: Board, where: str) -> None:
+    """Check that the Kconfig beside `board.toml` defines the board's symbol."""
+    file = board.folder / "Kconfig"
+    names = re.findall(r"^config (\w+)", inputs.text(file), re.MULTILINE) if file.exists() else []
+    if board.symbol not in names:
+        raise InputError(
+            f"the Kconfig beside it has no config {board.symbol}"
+            + (f", but {names[0]}" if names else ""),
+            where=where,
+            mend=f"write config {board.symbol} there",
+        )
+
+
+def _check_reach(board: Board, where: str) -> None:
     """Check that RAM and devices are within the four gibibytes of Mortise's own map."""
     ends = {name: base + size for name, (base, size) in board.frames().items()}
     for name, end in {"the RAM": board.ram_end, **ends}.items():
         if end > REACH:
             raise InputError(
                 f"{name} ends at {end:#x}, beyond the 4 GiB of the kernels' own maps",
-                where=f"boards/{board.name}/board.toml",
+                where=where,
                 mend="declare only RAM and registers below that",
             )
 
 
-def load(name: str, where: str | None = None) -> Board:
-    """The board called `name`; `where` is the place of the name, for messages."""
-    known = names()
+def load(name: str, where: str | None = None, own: Mapping[str, Path] | None = None) -> Board:
+    """The board called `name`; `where` is the place of the name, for messages. `own` are folders
+    of boards outside the clone, by name."""
+    if own and name in own:
+        return read_folder(own[name], shown(own[name]))
+    known = sorted([*names(), *(own or ())])
     if name not in known:
         close = get_close_matches(name, known, 1, 0.6)
         mend = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"

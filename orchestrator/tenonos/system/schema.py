@@ -232,6 +232,7 @@ class SystemSpec(_Spec):
 
     name: Name
     board: Filled
+    boards: list[Filled] = []
     pool: Filled
     mode: Literal["static", "dynamic", "bare"] = "static"
     console: Filled | None = None
@@ -332,6 +333,7 @@ def _of(path: tuple[str | int, ...], values: dict[str, Any]) -> str:
 _EXAMPLES = {
     "name": 'name = "motor"',
     "board": 'board = "qemu-virt"',
+    "boards": 'boards = ["../my-board"]',
     "pool": 'pool = "0.1"',
     "vm": "a [[vm]] table",
     "kind": 'kind = "tenon", kind = "linux" or kind = "image"',
