@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tenonos.settings import SETTINGS
+from tenonos.silence import ENDS, LIMIT, Silence, Wait
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-SILENCE = 20.0
+SILENCE = LIMIT
 """The longest silence of a long activity off a terminal, in seconds."""
 
 
@@ -47,23 +47,41 @@ def animated() -> bool:
 
 def message(text: str, style: str | None = None) -> None:
     """One line about progress; silent with -q. Square brackets are not markup."""
+    WAITS.spoke()
     if not SETTINGS.quiet:
         err().print(text, style=style, markup=False, soft_wrap=True)
 
 
+WAITS = Silence(message)
+"""What this process waits for."""
+
+
+def awaiting(text: str, how: str = ENDS) -> AbstractContextManager[Wait]:
+    """A line about the block if it takes longer than ten seconds, and again after each ten."""
+    return WAITS.awaiting(text, how)
+
+
+def visible() -> AbstractContextManager[Wait]:
+    """The block shows itself what it waits for: a screen, a prompt, another program."""
+    return WAITS.awaiting("", shown=True)
+
+
 def detail(text: str) -> None:
     """One line, shown only with -v."""
+    WAITS.spoke()
     if SETTINGS.verbose:
         err().print(text, style="dim", markup=False, soft_wrap=True)
 
 
 def warn(text: str) -> None:
     """One line, shown even with -q."""
+    WAITS.spoke()
     err().print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
 
 def data(text: str) -> None:
     """Text on stdout, unchanged."""
+    WAITS.spoke()
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
 
@@ -89,40 +107,43 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | No
 
 
 @contextmanager
-def step(text: str) -> Iterator[None]:
-    """A spinner beside `text` while the block runs; a plain line off a terminal."""
+def step(text: str, how: str = ENDS) -> Iterator[None]:
+    """A spinner beside `text` while the block runs; plain lines off a terminal."""
     if not animated():
         message(text)
-        yield
+        with awaiting(text, how):
+            yield
         return
-    with err().status(text):
+    with visible(), err().status(text):
         yield
     message(f"✓ {text}")
 
 
 @contextmanager
-def activity(text: str) -> Iterator[Callable[[str], None]]:
-    """A spinner with a text that the block may change; off a terminal occasional lines."""
+def activity(text: str, ends: bool = False) -> Iterator[Callable[[str], None]]:
+    """A spinner with a text that the block may change; off a terminal occasional lines. With `ends`
+    its end is a line too."""
     if not animated():
         message(text)
-        yield _now_and_then(text)
+        with awaiting(text) as wait:
+            yield _now_and_then(text, wait)
         return
     from rich.markup import escape
 
     width = max(20, err().width - len(text) - 8)
-    with err().status(escape(text)) as status:
+    with visible(), err().status(escape(text)) as status:
         yield lambda more: status.update(escape(f"{text}: {more[-width:]}"))
+    if ends:
+        message(f"✓ {text}")
 
 
-def _now_and_then(text: str) -> Callable[[str], None]:
+def _now_and_then(text: str, wait: Wait) -> Callable[[str], None]:
     """Occasional messages about the progress of a long activity."""
-    said = time.monotonic()
 
     def tell(more: str) -> None:
-        nonlocal said
-        if SETTINGS.verbose or time.monotonic() - said >= SILENCE:
-            said = time.monotonic()
-            message(f"{text}: {more}")
+        wait.text = f"{text}: {more}"
+        if SETTINGS.verbose or WAITS.silent() >= SILENCE:
+            message(wait.text)
 
     return tell
 
@@ -134,7 +155,11 @@ def progress() -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=err(), disable=not animated(), transient=True) as bar:
-        yield bar
+        if animated():
+            with visible():
+                yield bar
+        else:
+            yield bar
 
 
 def confirm(question: str) -> bool:
@@ -142,4 +167,5 @@ def confirm(question: str) -> bool:
     if SETTINGS.yes or not sys.stdin.isatty():
         return True
     err().print(f"{question} [Y/n] ", end="", markup=False)
-    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+    with visible():
+        return sys.stdin.readline().strip().lower() in ("", "y", "yes")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from tenonos import ui
+from tenonos import silence, ui
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(ui.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(silence.time, "monotonic", lambda: now[0])
     return now
 
 

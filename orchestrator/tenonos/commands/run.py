@@ -39,12 +39,26 @@ def command(
             "--trace", help="Write a trace: Perfetto (.json) or CTF (.ctf).", metavar="FILE"
         ),
     ] = None,
+    boot_log: Annotated[
+        bool, typer.Option("--boot-log", help="With --headless on a terminal: Linux's log too.")
+    ] = False,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Draw VMs, latencies and a pane for each console."),
+    ] = False,
+    svg: Annotated[
+        Path | None,
+        typer.Option("--svg", help="Write a picture of the last screen.", metavar="FILE"),
+    ] = None,
     cpu: Cpu = None,
     debug: Annotated[
         bool, typer.Option("--gdb", help="Start a debugger with the symbols of every image.")
     ] = False,
 ) -> None:
-    """Boot a system in QEMU, with its consoles and measurements."""
+    """Boot a system in QEMU, with its consoles and measurements.
+
+    Example: ./tenon run motor-linux --headless --deterministic
+    """
     from tenonos import build, outputs, ui
     from tenonos import system as systems
     from tenonos.run import RunOptions, frontend, gdb, qemu
@@ -54,6 +68,11 @@ def command(
     # Refuse a board that cannot be emulated here before the build.
     qemu.require_for(chosen)
     qemu.set_cpu(cpu)
+    if debug:
+        frontend.check_debugger()
+    if live:
+        others = {"--headless": headless, "--console": console, "--gdb": debug}
+        frontend.check_live([option for option, given in others.items() if given])
     if console is not None and console != "mortise":
         chosen.heard(console)
     options = RunOptions(
@@ -63,6 +82,7 @@ def command(
         gdb=gdb.port() if debug else None,
     )
     outputs.check(json_file, "--json")
+    outputs.check(svg, "--svg")
     defines = []
     if trace is not None:
         write.check(trace)
@@ -73,5 +93,17 @@ def command(
     frontend.play(
         built,
         options,
-        frontend.Wishes(headless=headless, console=console, json=json_file, trace=trace, gdb=debug),
+        frontend.Wishes(
+            headless=headless,
+            live=live,
+            title=f"{chosen.name}   {frontend.KEYS}" if live else chosen.name,
+            command=f"./tenon run {chosen.name}",
+            keys=live,
+            console=console,
+            json=json_file,
+            svg=svg,
+            trace=trace,
+            gdb=debug,
+            boot_log=boot_log,
+        ),
     )

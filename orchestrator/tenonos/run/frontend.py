@@ -20,7 +20,7 @@ from tenonos.run.live import LiveScreen, picture
 from tenonos.run.result import Result
 from tenonos.run.session import Observer, RunOptions, Session
 from tenonos.run.target import Target
-from tenonos.run.terminal import Interactive, Printed, raw
+from tenonos.run.terminal import BootLog, Interactive, Keyboard, Printed, raw
 from tenonos.run.waiting import Waiting
 from tenonos.trace import write
 from tenonos.trace.collect import Collector
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tenonos.system import System
 
 STDOUT = Path("-")
+KEYS = "Ctrl-T and a digit: type to that VM; Ctrl-T q: end"
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,16 @@ class Wishes:
     live: bool = False
     """Whether to draw a live screen in place of console output."""
     title: str = ""
+    command: str = "./tenon demo"
+    keys: bool = False
+    """Whether keys go to the VMs of the live screen."""
     console: str | None = None
     json: Path | None = None
     svg: Path | None = None
     trace: Path | None = None
     gdb: bool = False
+    boot_log: bool = False
+    """Whether to print the boot log of each Linux on a terminal; elsewhere it is always printed."""
 
 
 def scripts(system: System, inputs: Sequence[str]) -> dict[str, list[script.Step]]:
@@ -67,23 +73,48 @@ def seconds(value: float | None) -> float | None:
     return value
 
 
+def check_live(others: Sequence[str]) -> None:
+    """Refuse a live screen where there is no terminal to draw it on, and with other options that
+    decide what the terminal shows."""
+    if others:
+        raise InputError(
+            f"not with {others[0]}, as it draws every console", "--live", "leave one out"
+        )
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError("no terminal to draw on", "--live", "leave it out, or use --headless")
+
+
+def check_debugger() -> None:
+    """Refuse a terminal without a debugger for AArch64, before the build; off a terminal the
+    debugger is started by hand, perhaps on another machine."""
+    if sys.stdin.isatty():
+        gdb.require()
+
+
 def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
     """Run a built system, show it as requested, report the result."""
     target = Target.of(built)
     person = not wishes.headless and sys.stdin.isatty() and sys.stdout.isatty()
-    with _orderly(), contextlib.ExitStack() as stack:
+    # Its own observers state what it waits for.
+    with _orderly(), ui.visible(), contextlib.ExitStack() as stack:
         observers: list[Observer] = []
         if wishes.gdb:
             observers += [_printed(wishes), Debugged(target, options, sys.stdin.isatty())]
         elif person and wishes.live:
-            observers.append(LiveScreen(ui.out(), wishes.title))
+            keyboard = None
+            if wishes.keys:
+                keyboard = Keyboard()
+                stack.enter_context(raw())
+            observers.append(LiveScreen(ui.out(), wishes.title, keyboard))
         elif person:
-            ui.message("Ctrl-T and a digit: type to that VM; Ctrl-T q: end")
-            observers.append(Interactive(wishes.console))
+            ui.message(KEYS)
+            terminal = Interactive(wishes.console)
+            terminal.waiting = Waiting(terminal.tell, boots=True, how="Ctrl-T q ends the run")
+            observers += [terminal, terminal.waiting]
             stack.enter_context(raw())
         else:
             waiting = Waiting(ui.message)
-            observers += [_printed(wishes, waiting.printed), waiting]
+            observers += [_consoles(target, wishes, waiting), waiting]
         tracer = None
         if wishes.trace is not None:
             tracer = Collector(built)
@@ -96,13 +127,28 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
     return result
 
 
+def _consoles(target: Target, wishes: Wishes, waiting: Waiting) -> Observer:
+    """The printed consoles, on a terminal without the boot logs of Linux unless asked for."""
+    printed = _printed(wishes, waiting.printed)
+    linux = [vm.name for vm in target.vms if vm.kind == "linux"]
+    if not linux or wishes.boot_log or wishes.console or not sys.stderr.isatty():
+        return printed
+    names = " and ".join(linux)
+    ui.message(f"{names} boots; --boot-log shows its log, --console {linux[0]} that alone")
+    return BootLog(printed, _line, linux)
+
+
 def _printed(wishes: Wishes, printed: Callable[[], None] = lambda: None) -> Printed:
     def write(line: str) -> None:
-        # Trailing blanks included: an interrupted line may be continued after them.
-        print(clean(line), file=sys.stderr, flush=True)
+        _line(line)
         printed()
 
     return Printed(write, wishes.console)
+
+
+def _line(line: str) -> None:
+    # Trailing blanks included: an interrupted line may be continued after them.
+    print(clean(line), file=sys.stderr, flush=True)
 
 
 def _tell(session: Session, result: Result, wishes: Wishes) -> None:
@@ -114,7 +160,7 @@ def _tell(session: Session, result: Result, wishes: Wishes) -> None:
         if wishes.json is not None:
             result.write(wishes.json)
     if wishes.svg is not None:
-        picture(session, result, wishes.title, wishes.svg)
+        picture(session, result, wishes.title, wishes.command, wishes.svg)
     if result.failure is not None:
         raise WorkError(result.failure)
 

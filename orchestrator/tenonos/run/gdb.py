@@ -6,6 +6,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from tenonos.errors import WorkError
@@ -13,6 +14,8 @@ from tenonos.run.target import Target
 
 PORT = 1234
 DEBUGGERS = ("gdb-multiarch", "aarch64-linux-gnu-gdb", "gdb")
+PACKAGE = "gdb-multiarch"
+"""Debian's package of a debugger with all architectures."""
 
 
 def port() -> int:
@@ -44,16 +47,36 @@ def command(target: Target, number: int) -> list[str]:
 
 
 def debugger() -> str:
-    """The installed debugger."""
-    return next((name for name in DEBUGGERS if shutil.which(name)), DEBUGGERS[0])
+    """The first installed debugger for AArch64; the one to install if there is none."""
+    return next(filter(_has_aarch64, DEBUGGERS), DEBUGGERS[0])
+
+
+def require() -> None:
+    """`WorkError` if no installed debugger has AArch64: gdb of a distribution may have only the
+    host's architecture."""
+    if _has_aarch64(debugger()):
+        return
+    found = next((name for name in DEBUGGERS if shutil.which(name)), None)
+    what = (
+        f"{found} has no support for AArch64" if found else "no debugger for AArch64 is installed"
+    )
+    raise WorkError(what, where="--gdb", mend=f"apt install {PACKAGE}")
+
+
+@cache
+def _has_aarch64(name: str) -> bool:
+    path = shutil.which(name)
+    if path is None:
+        return False
+    line = [path, "-nx", "-q", "-batch", "-ex", "set architecture aarch64"]
+    done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.returncode == 0 and b"Undefined" not in done.stderr
 
 
 def start(target: Target, number: int) -> subprocess.Popen[bytes]:
     """Start a debugger in the foreground of this terminal."""
-    line = command(target, number)
-    if shutil.which(line[0]) is None:
-        raise WorkError(f"{line[0]} is not installed", mend="see ./tenon doctor")
-    return subprocess.Popen(line)
+    require()
+    return subprocess.Popen(command(target, number))
 
 
 def shown(target: Target, number: int) -> str:

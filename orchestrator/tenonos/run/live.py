@@ -1,4 +1,4 @@
-"""The live screen of `./tenon demo`, and the picture of it."""
+"""The live screen of `./tenon demo` and of `./tenon run --live`, and the picture of it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,20 @@ from tenonos.run.screen import (
     vm_table,
 )
 from tenonos.run.session import Session
+from tenonos.run.terminal import Keyboard
 
 REFRESH = 0.25
 PICTURE_WIDTH = 112
+PANE = 5
+"""Lines of a pane that is not the large one, with its frame."""
 
 
 class LiveScreen:
-    """An observer that redraws the state of a run a few times per second."""
+    """An observer that redraws the state of a run a few times per second; with a keyboard, keys go
+    to the VM with the selected pane."""
 
-    def __init__(self, console: Console, title: str) -> None:
-        self._console, self._title = console, title
+    def __init__(self, console: Console, title: str, keyboard: Keyboard | None = None) -> None:
+        self._console, self._title, self._keyboard = console, title, keyboard
         self._live = Live(console=console, auto_refresh=False, screen=True)
         self._drawn = 0.0
         self._running = False
@@ -48,11 +52,16 @@ class LiveScreen:
         if not self._running:
             self._live.start()
             self._running = True
+        selected = None
+        if self._keyboard is not None:
+            self._keyboard.tick(session)
+            selected = self._keyboard.selected(session.target)
         now = time.monotonic()
         if now - self._drawn >= REFRESH:
             self._drawn = now
             size = self._console.size
-            view = screen(session, rows_now(session), self._title, size.width, size.height)
+            rows = rows_now(session)
+            view = screen(session, rows, self._title, size.width, size.height, selected)
             self._live.update(view, refresh=True)
 
     def close(self, session: Session) -> None:
@@ -62,7 +71,12 @@ class LiveScreen:
 
 
 def screen(
-    session: Session, rows: list[VmRow], title: str, width: int, height: int
+    session: Session,
+    rows: list[VmRow],
+    title: str,
+    width: int,
+    height: int,
+    selected: str | None = None,
 ) -> RenderableType:
     """The state of a run, drawn for a screen of this size."""
     note = None if session.options.deterministic else HOST_NOISE
@@ -78,23 +92,41 @@ def screen(
         task_panel(record, note, half, next(iter(paths_of(record, paths)), None))
         for record in session.window.records[:2]
     ]
-    room = height - 8 - len(rows)
-    consoles: list[RenderableType] = []
-    names = ["mortise", *(vm.name for vm in session.target.vms)]
-    here = (late for late in session.late.seen.values() if late.status.state is State.RUNNING)
-    names += [late.status.name for late in here]
-    for index, name in enumerate(sorted(names, key=lambda name: name in session.ready)):
-        # Linux has the most output: it comes last and gets the remaining height.
-        lines = max(3, room - 2) if index == len(names) - 1 else 3
-        room -= lines + 2
-        consoles.append(console_panel(name, session.transcripts.get(name), lines))
     grid = Table.grid(expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
     if figures:
         grid.add_column(ratio=1)
-    grid.add_row(Group(*consoles), *([Group(*figures)] if figures else []))
+    grid.add_row(
+        _panes(session, height - 8 - len(rows), selected), *([Group(*figures)] if figures else [])
+    )
     parts.append(grid)
     return Group(*parts)
+
+
+def _panes(session: Session, room: int, selected: str | None) -> Group:
+    """A pane for each console, one above the other, in so many lines. The selected one gets what
+    the others leave; if none is, the last, which is a Linux if there is one, as it has the most
+    output. Consoles for which there is no room are named below the others."""
+    names = ["mortise", *(vm.name for vm in session.target.vms)]
+    here = (late for late in session.late.seen.values() if late.status.state is State.RUNNING)
+    names += [late.status.name for late in here]
+    names.sort(key=lambda name: name in session.ready)
+    large = selected if selected in names else names[-1]
+    others = [name for name in names if name != large]
+    hidden = others[max(0, (room - PANE) // PANE) :]
+    room -= bool(hidden)
+    shown = [name for name in names if name not in hidden]
+    keys = {vm.name: vm.index for vm in session.target.vms} if selected else {}
+    panes: list[RenderableType] = []
+    for name in shown:
+        height = max(PANE, room - PANE * (len(shown) - 1)) if name == large else PANE
+        label = f"{keys[name]} {name}" if name in keys else name
+        transcript = session.transcripts.get(name)
+        panes.append(console_panel(label, transcript, height - 2, name == selected))
+    if hidden:
+        text = f"{len(hidden)} more: {', '.join(hidden)}"
+        panes.append(Text(text, "dim", no_wrap=True, overflow="ellipsis"))
+    return Group(*panes)
 
 
 def stages(session: Session) -> Text:
@@ -121,8 +153,8 @@ def _measured(session: Session) -> str:
     return f"measured {seconds:.1f}{total} s"
 
 
-def picture(session: Session, result: Result, title: str, file: Path) -> None:
-    """Write the last screen of a run as SVG."""
+def picture(session: Session, result: Result, title: str, command: str, file: Path) -> None:
+    """Write the last screen of a run as SVG, in a window that names the command."""
     console = Console(
         record=True,
         width=PICTURE_WIDTH,
@@ -132,11 +164,11 @@ def picture(session: Session, result: Result, title: str, file: Path) -> None:
         legacy_windows=False,
     )
     console.print(screen(session, rows_of(result), title, PICTURE_WIDTH, 40))
-    outputs.write(file, _svg(console))
+    outputs.write(file, _svg(console, command))
 
 
-def _svg(console: Console) -> str:
+def _svg(console: Console, command: str) -> str:
     """The printed text as SVG without external fonts: the width of every cell is given."""
-    text = console.export_svg(title="./tenon demo")
+    text = console.export_svg(title=command)
     text = re.sub(r"@font-face \{.*?\}\s*", "", text, flags=re.DOTALL)
     return text.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tenonos import paths
+from tenonos import paths, ui
 from tenonos.errors import WorkError
 from tenonos.run import qemu
 from tenonos.run.formats import Reason, Sample, State
@@ -152,13 +152,14 @@ def build() -> Path:
     command, environment = rust.cargo(
         "build", "--release", "--quiet", manifest, f"--target-dir={target}"
     )
-    done = subprocess.run(
-        command,
-        env=environment | {"TENON_PLUGIN_API": str(interface)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with ui.awaiting("building the counting plugin"):
+        done = subprocess.run(
+            command,
+            env=environment | {"TENON_PLUGIN_API": str(interface)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode:
         raise WorkError(f"the counting plugin does not build: {_first_error(done.stderr)}")
     return target / "release" / "libtenon_plugin.so"

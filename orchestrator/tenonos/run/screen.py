@@ -213,11 +213,14 @@ def paths_of(record: TaskRecord, paths: Sequence[PathResult] | None) -> list[Pat
     return [path for path in paths or () if path.name == f"{record.task.vm}: {record.task.name}"]
 
 
-def console_panel(name: str, transcript: Transcript | None, height: int) -> Panel:
-    """The last lines of a VM's console."""
+def console_panel(
+    name: str, transcript: Transcript | None, height: int, selected: bool = False
+) -> Panel:
+    """The last lines of a VM's console; the selected one gets the keys."""
     lines = [] if transcript is None else [line.text for line in transcript.lines[-height:]]
     text = Text("\n".join(clean(line) for line in lines), no_wrap=True, overflow="ellipsis")
-    return Panel(text, title=name, title_align="left", height=height + 2, border_style="blue")
+    style = "bold yellow" if selected else "blue"
+    return Panel(text, title=name, title_align="left", height=height + 2, border_style=style)
 
 
 def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:

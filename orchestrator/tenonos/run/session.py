@@ -12,7 +12,7 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
@@ -26,6 +26,7 @@ from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskRea
 from tenonos.run.guest_clock import GuestClock
 from tenonos.run.interruption import Interruption
 from tenonos.run.memory import Ram, RunFolder
+from tenonos.run.patience import Patience
 from tenonos.run.report import report
 from tenonos.run.result import Result
 from tenonos.run.script import Player, Step
@@ -39,6 +40,8 @@ HOST_GRACE_NS = 10_000_000_000
 """As `window.GRACE_NS`, where a busy host may keep the emulator waiting."""
 # Linux's init prints this as it starts the shell, which then waits for input.
 SETTLE_NS = 100_000_000
+PANIC = "Kernel panic - not syncing"
+"""Begin of the line by which a Linux states that it does not continue."""
 
 
 class Observer(Protocol):
@@ -74,7 +77,7 @@ class RunOptions:
     count: Callable[[plugin.Record], None] | None = None
     """Receiver of each of its records, in the order of events."""
     boot_limit: float = 300.0
-    """Host seconds until every Linux must be ready."""
+    """Seconds until every Linux must be ready, by `patience`."""
     gdb: int | None = None
     """The TCP port for a debugger."""
     binary: str = qemu.BINARY
@@ -88,7 +91,7 @@ class RunOptions:
 
     @property
     def limit(self) -> float | None:
-        """Limit of the window in host seconds."""
+        """Limit of the window in seconds, by `patience`."""
         return None if self.seconds is None else 120.0 + 30.0 * self.seconds
 
 
@@ -107,8 +110,11 @@ class Session:
         self.ready: dict[str, int] = {}
         self.passages = plugin.Passages()
         self.problem: str | None = None
-        self.began = time.monotonic()
+        self._patience = Patience(deterministic=options.deterministic)
         self._opened: float | None = None
+        """The host's time when the window opened."""
+        self._limit: float | None = None
+        """Where the window's limit lies, by `patience`."""
         self._clock: tuple[int, float] | None = None
         """The latest begin of a job, and the host's time when it was read."""
         self._executed = GuestClock()
@@ -142,10 +148,10 @@ class Session:
             stack.callback(self._stop)
             try:
                 self._watch()
+                self._finish()
             finally:
                 for observer in self.observers:
                     observer.close(self)
-            self._stop()
             interruption.check(expected=self.options.seconds is None)
             self._read()  # memory no longer changes
             if not self._stopping:
@@ -244,14 +250,36 @@ class Session:
         self._open_streams += 1
         threading.Thread(target=work, name=kind, daemon=True).start()
 
+    def _finish(self) -> None:
+        """End the emulator, and take what the consoles printed until then."""
+        for kind, data in self._remaining():
+            self._open_streams -= not data
+            console = self._consoles.get(kind)
+            for chunk in () if console is None else console.feed(data):
+                self._last(chunk)
+        for console in self._consoles.values():
+            for chunk in console.close():
+                self._last(chunk)
+
+    def _last(self, chunk: Chunk) -> None:
+        """Take a chunk after the end of the run, unless it would differ from run to run: what
+        follows the window depends on when the host ends the emulator."""
+        end = self.window.end if self.options.deterministic and self.complete else None
+        if end is None or chunk.time_ns is None or chunk.time_ns < end:
+            self._chunk(chunk)
+
     def _stop(self) -> None:
-        """End the emulator and drain the threads."""
-        self._qemu.stop()
-        while self._open_streams:
-            _, data = self._events.get()
+        """End the emulator, and drain the threads."""
+        for _, data in self._remaining():
             self._open_streams -= not data
         for line in self._serial.values():
             line.close()
+
+    def _remaining(self) -> Iterator[tuple[str, bytes]]:
+        """What the threads still carry once the emulator has ended."""
+        self._qemu.stop()
+        while self._open_streams:
+            yield self._events.get()
 
     def _watch(self) -> None:
         """The loop, until something ends the run."""
@@ -262,9 +290,6 @@ class Session:
             if (now := time.monotonic()) >= due:
                 due = now + TICK
                 self._tick()
-        for console in self._consoles.values():
-            for chunk in console.close():
-                self._chunk(chunk)
 
     def _take(self, kind: str, data: bytes) -> None:
         self._open_streams -= not data
@@ -306,6 +331,7 @@ class Session:
             observer.chunk(chunk)
 
     def _tick(self) -> None:
+        self._patience.tick(self._qemu.process.pid)
         self._read()
         self._open()
         for player in self._players:
@@ -347,6 +373,8 @@ class Session:
                 self.window.open(0)
         if self.window.start is not None:
             self._opened = time.monotonic()
+            if (limit := self.options.limit) is not None:
+                self._limit = self._patience.seconds + limit
             late = {name: late.status for name, late in self.late.seen.items()}
             self.opening = late | self.statuses
 
@@ -370,7 +398,7 @@ class Session:
         if self.options.gdb is not None:
             return False
         now = time.monotonic()
-        if self._opened is None and now - self.began > self._boot_limit:
+        if self._opened is None and self._patience.seconds > self._boot_limit:
             self.problem = self._late()
             return True
         if self._players:
@@ -379,12 +407,12 @@ class Session:
             return self._settled(now)
         if self.options.scripts and self.options.seconds is None:
             return True
-        if self._opened is None or self.options.limit is None:
+        if self._opened is None or self._limit is None:
             return False
         if not self.target.tasks:
             assert self.options.seconds is not None
             return now - self._opened >= self.options.seconds
-        if now - self._opened > self.options.limit:
+        if self._patience.seconds > self._limit:
             self.problem = f"the window was not over within {self.options.limit:g} s"
             return True
         return self.window.done(self._gone())
@@ -406,16 +434,22 @@ class Session:
         for player in self._players:
             if not player.done:
                 return player.awaited()
-        left = self.began + self._boot_limit - time.monotonic()
+        left = self._boot_limit - self._patience.seconds
         if self._opened is None and (booting := self._booting()):
             lines = " and ".join(f"{vm.name} to print `{vm.ready}` (key `ready`)" for vm in booting)
-            return f"{lines}, at most {left:.0f} s more"
+            return f"{lines}{self._panics()}, at most {left:.0f} s more"
         if self._opened is None:
             return f"the first release or a VM's start, at most {left:.0f} s more"
         if self.options.seconds is None:
-            return "the end of all VMs, as the run has no --seconds"
+            return f"the end of all VMs, as the run has no --seconds{self._idle_channels()}"
         passed = (self.window.latest() - (self.window.start or 0)) / 1e9
-        return f"the end of the window, {max(passed, 0):.1f} of {self.options.seconds:g} s"
+        length = self.options.seconds
+        return f"the end of the window, {max(passed, 0):.1f} of {length:g} s{self._idle_channels()}"
+
+    def _idle_channels(self) -> str:
+        """The channels without a message so far: an end of each may wait for the other."""
+        idle = [each.name for each in self.target.channels if not any(self._ram.read(each.head, 8))]
+        return f", no message on channel {', '.join(idle)} yet" if idle else ""
 
     def _booting(self) -> list[WatchedVm]:
         linux = (vm for vm in self.target.vms if vm.kind == "linux")
@@ -423,7 +457,16 @@ class Session:
 
     def _late(self) -> str:
         lines = " and ".join(f"{vm.name} did not say `{vm.ready}`" for vm in self._booting())
-        return f"{lines or 'no VM started'} within {self._boot_limit:g} s"
+        return f"{lines or 'no VM started'} within {self._boot_limit:g} s{self._panics()}"
+
+    def _panics(self) -> str:
+        """The kernel panics of those that boot: such a Linux may wait for a reset for ever."""
+        lines = [line for vm in self._booting() for line in self._panic_of(vm.name)[-1:]]
+        return f"; it printed {' and '.join(lines)}" if lines else ""
+
+    def _panic_of(self, name: str) -> list[str]:
+        lines = self.transcripts.get(name, Transcript()).lines
+        return [line.text[line.text.index(PANIC) :] for line in lines if PANIC in line.text]
 
     @property
     def _boot_limit(self) -> float:

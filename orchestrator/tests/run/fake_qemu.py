@@ -73,6 +73,8 @@ def release(count):
 say("mortise", "motor running")
 if "silent" not in words:
     say("linux", "tenon-ready cpus=3", 0.0199)
+if "panics" in words:
+    say("linux", "[    2.1] Kernel panic - not syncing: No working init found.")
 if "dies" in words:
     put(STATUS["motor"] + 0x40, struct.pack("<5Q", 0x92000047, 0xDEAD000, 0, 0x40080000, 5))
     put(STATUS["motor"] + 0x180, b"write to 0xdead000")

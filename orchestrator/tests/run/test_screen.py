@@ -56,12 +56,12 @@ def test_the_picture_is_svg(scenario, tmp_path):
 
     session = scenario("", seconds=0.1)
     result = session.run()
-    picture(session, result, "the objective", tmp_path / "demo.svg")
+    picture(session, result, "the objective", "./tenon run x", tmp_path / "demo.svg")
     svg = (tmp_path / "demo.svg").read_text()
-    assert svg.startswith("<svg") and "objective" in svg and "motor" in svg
+    assert svg.startswith("<svg") and "run&#160;x" in svg and "objective" in svg and "motor" in svg
     assert 'url("http' not in svg and "@font-face" not in svg
     with pytest.raises(InputError):
-        picture(session, result, "", tmp_path / "none" / "demo.svg")
+        picture(session, result, "", "", tmp_path / "none" / "demo.svg")
 
 
 def test_the_bar_of_a_rare_value_is_seen():

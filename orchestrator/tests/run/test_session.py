@@ -6,6 +6,7 @@ import signal
 import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -131,6 +132,20 @@ def test_a_linux_that_never_gets_ready_is_reported(scenario):
     assert result.failure == "linux did not say `tenon-ready` within 0.5 s"
 
 
+def test_a_linux_that_panics_before_it_is_ready_is_reported(scenario):
+    session = scenario("silent panics", seconds=0.1)
+
+    def chunk(chunk):
+        # The host decides when the emulator has started.
+        if "panic" in chunk.text:
+            session.options = replace(session.options, boot_limit=0.5)
+
+    session.observers = [SimpleNamespace(chunk=chunk, tick=vars, close=vars)]
+    result = session.run()
+    said = "Kernel panic - not syncing: No working init found."
+    assert result.failure == f"linux did not say `tenon-ready` within 0.5 s; it printed {said}"
+
+
 def test_a_failed_emulator_is_reported_in_its_own_words(scenario):
     with pytest.raises(WorkError, match="no such machine"):
         scenario("fails").run()
@@ -205,3 +220,21 @@ def test_no_release_of_a_paused_vm_is_missing(scenario):
     session.statuses["motor"] = SimpleNamespace(state=State.RUNNING)
     session._settle()
     assert "200 of 200 releases of task control of motor never came" in session.problem
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_what_was_printed_before_the_end_is_taken(scenario, deterministic):
+    session = scenario("", seconds=0.1, deterministic=deterministic)
+    lines = b"[00000.099000000] motor| in time\r\n[00000.101000000] motor| too late\r\n"
+    session.window.open(0)
+    session.window.clock(10**9)
+
+    def stop():
+        for data in (lines[:50], lines[50:], b""):
+            session._events.put(("console", data))
+
+    session._qemu, session._open_streams = SimpleNamespace(stop=stop), 1
+    session._finish()
+    taken = session.transcripts["motor"].text
+    assert "in time" in taken
+    assert ("too late" in taken) != deterministic, "the host decides whether it was printed"
