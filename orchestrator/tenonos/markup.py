@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,24 @@ def marked(text: str, meanings: dict[tuple[int, int], list[str]]) -> Markup:
     return Markup("").join([*parts, escape(text[at:])])
 
 
+def single(value: str, words: str) -> str:
+    """A figure that takes the place of a plot of one bar."""
+    from markupsafe import Markup
+
+    return Markup('<p class="single"><b>{}</b> {}</p>').format(value, words)
+
+
+def text_columns(rows: Sequence[Sequence[object]]) -> list[int]:
+    """The columns of a table that hold text: some cell is no figure."""
+    figure = re.compile(r"([-+≤≥]? ?[\d,.]+( ?%)?)?")
+    columns = enumerate(zip(*rows, strict=True))
+    return [
+        index
+        for index, column in columns
+        if not all(figure.fullmatch(str(cell)) for cell in column)
+    ]
+
+
 @cache
 def colours() -> dict[str, str]:
     """The colours of the style sheet's light theme by the names of their variables."""
@@ -57,5 +76,6 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
+    made.globals["text_columns"] = text_columns
     made.globals["source"] = lambda name: Markup((TEMPLATES / name).read_text())
     return made

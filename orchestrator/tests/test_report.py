@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from tenonos import cli, system
+from tenonos import cli, markup, system
 from tenonos.explore.oracle import Verdict
 from tenonos.plan.compose import compose
 from tenonos.plan.explain import Explainer
 from tenonos.plan.models import Item
 from tenonos.plan.pool import Pool
 from tenonos.plan.report import made_lines
+from tenonos.report import cores
 from tenonos.report.gather import Composed, Found
 from tenonos.report.page import marked, page
 from tenonos.run.result import Exits, Latency, PeriodicResult, Result, VmResult
@@ -125,3 +126,35 @@ def test_words_that_became_demands_are_marked_once():
 def test_a_page_without_a_place_is_refused_before_the_work(tmp_path, capsys):
     assert cli.run(["report", "hello", "--html", str(tmp_path / "no" / "page.html")]) == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_the_cores_are_drawn_with_what_runs_on_each():
+    drawn = cores.rows(system.load("one-core"))
+    assert [(row.name, row.kind) for row in drawn] == [
+        ("motor", "tenon"), ("linux", "linux"), ("Mortise", "mortise"),
+    ]  # fmt: skip
+    motor, linux, mortise = drawn
+    assert motor.cells[0].startswith("vCPU 0, priority ")
+    assert not any(motor.cells[1:]) and not any(linux.cells[1:])
+    assert mortise.cells == ("EL2",) * 4
+
+
+def test_a_native_task_and_a_core_to_lend_are_drawn():
+    native = next(row for row in cores.rows(system.load("native")) if row.kind == "native")
+    assert [words for words in native.cells if words] == ["task"]
+    (linux,) = (row for row in cores.rows(system.load("detach")) if row.kind == "linux")
+    assert "vCPU 3, may be lent to a program" in linux.cells
+
+
+def test_one_value_is_a_figure_and_two_are_a_plot(found):
+    one = replace(found, latencies={("control-loop", "control"): {128: 998}})
+    text = page(one)
+    assert "128 instructions, in each of 998 releases" in words(text)
+    assert "Latency of control" not in text
+    assert "Latency of control" in page(found)
+
+
+def test_columns_of_text_are_told_from_those_of_figures():
+    assert markup.text_columns([["motor", "1,000", "≤ 40", ""], ["x", "2", "+3.5 %", "5"]]) == [0]
+    assert markup.text_columns([["1", "33 Zephyr"]]) == [1]
+    assert markup.text_columns([]) == []

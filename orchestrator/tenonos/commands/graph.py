@@ -33,7 +33,10 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")] = False,
 ) -> None:
-    """Show the graph of configuration symbols and the relations between them."""
+    """Show the graph of configuration symbols and the relations between them.
+
+    Example: ./tenon graph motor-linux --html graph.html
+    """
     from tenonos import outputs, ui
     from tenonos.errors import InputError
     from tenonos.plan.page import page
@@ -62,19 +65,21 @@ def _data(graph: networkx.MultiDiGraph, system: Path | None, of_pool: bool) -> d
     from tenonos.plan.explain import FILE, Explainer
     from tenonos.plan.page import data
     from tenonos.plan.pool import Pool
+    from tenonos.plan.report import meanings
 
     if not of_pool:
         return data(graph)
     pool = Pool()
-    chosen, because, objective = {}, [], ""
+    chosen, because, objective, plan = {}, [], "", []
     if system is not None:
         loaded = systems.load(system)
         chosen = {image.name: sorted(image.config.enabled) for image in images(loaded)}
         if (loaded.folder / FILE).exists():
             explainer = Explainer(loaded.folder, pool)
             because, objective = explainer.all(), explainer.record["objective"]
+            plan = explainer.plan()
     names = {entry.symbol: name for name, entry in pool.by_name.items()}
-    return data(graph, names, pool.costs, chosen, because, objective)
+    return data(graph, names, pool.costs, chosen, because, objective, meanings(plan))
 
 
 def _show(graph: networkx.MultiDiGraph) -> None:

@@ -20,7 +20,10 @@ def command(
         float | None, typer.Option("--seconds", help="Guest time to run (default: 1).")
     ] = None,
 ) -> None:
-    """Write an HTML page of a system: objective, choice, guarantees, measurements."""
+    """Write an HTML page of a system: objective, choice, guarantees, measurements.
+
+    Example: ./tenon report motor-linux
+    """
     from tenonos import outputs, paths, ui
     from tenonos import system as systems
     from tenonos.errors import WorkError

@@ -14,7 +14,7 @@ from pydantic import Field
 from tenonos.errors import InputError
 from tenonos.plan import parameters
 from tenonos.plan.amend import MORTISE
-from tenonos.plan.models import Analysis, Channel, Model, Template
+from tenonos.plan.models import Analysis, Channel, Item, Model, Template
 from tenonos.plan.parameters import Parameter
 from tenonos.plan.pool import COST, Pool
 from tenonos.plan.retrieval.graph import lib_graph, why
@@ -85,6 +85,10 @@ class Explainer:
                 f"no readable {FILE}", str(self.folder), "make one with ./tenon compose -o"
             ) from None
         self.graph = lib_graph(self.pool.tree.kconf)
+
+    def plan(self) -> list[Item]:
+        """The demands and defaults of the composition."""
+        return [Item.model_validate(item) for item in self.record["plan"]]
 
     def analysis(self) -> Analysis:
         """The guarantees of the composition; empty if its record has none."""

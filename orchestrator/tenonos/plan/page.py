@@ -16,6 +16,9 @@ from tenonos.plan.pool import COST
 Chosen = Mapping[str, Sequence[str]]
 """The symbols of each image."""
 
+Meanings = Mapping[tuple[int, int], Sequence[str]]
+"""The demands that words of the objective became, by the words' place."""
+
 
 def data(
     graph: networkx.MultiDiGraph,
@@ -24,6 +27,7 @@ def data(
     chosen: Chosen = MappingProxyType({}),
     because: Sequence[Explanation] = (),
     objective: str = "",
+    meanings: Meanings = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Data of the page: symbols in the order of their numbers, relations by numbers."""
     symbols = sorted(name for name, node in graph.nodes(data=True) if node["type"] == "config")
@@ -53,20 +57,23 @@ def data(
         ],
         "unit": COST,
         "images": list(chosen),
-        "objective": _pieces(objective, because),
+        "objective": _pieces(objective, because, meanings),
         "because": [_reason(found, number) for found in because if found.symbol in number],
     }
 
 
-def _pieces(objective: str, because: Sequence[Explanation]) -> list[tuple[str, int | None]]:
-    """The objective in pieces; pieces with demands have their position."""
-    pieces: list[tuple[str, int | None]] = []
+def _pieces(
+    objective: str, because: Sequence[Explanation], meanings: Meanings
+) -> list[tuple[str, int | None, Sequence[str]]]:
+    """The objective in pieces; pieces with demands have their position and what they mean."""
+    pieces: list[tuple[str, int | None, Sequence[str]]] = []
     at = 0
-    for start, end in sorted({found.span for found in because if found.span}):
+    for start, end in sorted({*meanings, *(found.span for found in because if found.span)}):
         if start >= at:
-            pieces += [(objective[at:start], None), (objective[start:end], start)]
+            pieces.append((objective[at:start], None, ()))
+            pieces.append((objective[start:end], start, meanings.get((start, end), ())))
             at = end
-    return [*pieces, (objective[at:], None)]
+    return [*pieces, (objective[at:], None, ())]
 
 
 def _reason(found: Explanation, number: Mapping[str, int]) -> dict[str, Any]:

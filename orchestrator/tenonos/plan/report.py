@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tenonos.errors import InputError
 from tenonos.plan.models import (
@@ -43,6 +43,15 @@ def refusal(answer: Composition) -> InputError:
     known = _understood(answer)
     mend = f"understood: {', '.join(known)}" if known else EXAMPLE
     return InputError(what, "objective", mend)
+
+
+def meanings(plan: Iterable[Item]) -> dict[tuple[int, int], list[str]]:
+    """The demands that words of the objective became, by the words' place."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for item in plan:
+        if item.span:
+            found.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
+    return found
 
 
 def value_text(item: Item) -> str:

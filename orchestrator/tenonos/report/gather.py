@@ -38,10 +38,9 @@ class Composed:
     @classmethod
     def of(cls, record: Mapping[str, Any], explainer: Explainer) -> Composed:
         """The content of `explain.json`, with derived data."""
-        plan = [Item.model_validate(item) for item in record["plan"]]
         made = made_lines(explainer.channels(), explainer.templates(), explainer.devices())
         numbers = list(explainer.parameters())
-        return cls(record, plan, explainer.all(), explainer.analysis(), made, numbers)
+        return cls(record, explainer.plan(), explainer.all(), explainer.analysis(), made, numbers)
 
 
 @dataclass(frozen=True)

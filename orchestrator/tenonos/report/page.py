@@ -8,7 +8,8 @@ from typing import Any
 from tenonos import markup, paths
 from tenonos.explore.oracle import Verdict, unbeaten
 from tenonos.plan.models import Item
-from tenonos.plan.report import DEMAND, analysis_lines, demand, value_text
+from tenonos.plan.report import DEMAND, analysis_lines, demand, meanings
+from tenonos.report import cores
 from tenonos.report.gather import Composed, Found
 from tenonos.report.plot import Bar, Frame, Histogram, Line, bars, chart, histogram, linear
 from tenonos.run.formats import CAUSES
@@ -32,6 +33,9 @@ def page(found: Found) -> str:
         name=name,
         failure=found.result.failure,
         tiles=[*_tiles(found)],
+        cpus=range(found.system.board.cpus),
+        rows=cores.rows(found.system),
+        channels=[f"{c.name}: {c.origin} → {c.to}" for c in found.system.channels],
         composed=None if found.composed is None else _composed(found.composed),
         latencies=[*_latencies(found)],
         tasks=[*map(_task, found.result.periodic)],
@@ -93,11 +97,7 @@ def _composed(composed: Composed) -> dict[str, Any]:
 
 def marked(objective: str, plan: Sequence[Item]) -> str:
     """The objective with the words that became demands marked, each with what it became."""
-    meanings: dict[tuple[int, int], list[str]] = {}
-    for item in plan:
-        if item.span:
-            meanings.setdefault(item.span, []).append(f"{item.kind} {value_text(item)}")
-    return markup.marked(objective, meanings)
+    return markup.marked(objective, meanings(plan))
 
 
 def _resources(composed: Composed) -> str | None:
@@ -115,15 +115,23 @@ def _resources(composed: Composed) -> str | None:
 
 
 def _latencies(found: Found) -> Iterator[tuple[str, str, str]]:
-    """For each task a histogram of its latency, with title and caption."""
+    """For each task a histogram of its latency, with title and caption; one value is a figure."""
     for task in found.result.periodic:
         if counts := found.latencies.get((task.vm, task.task)):
-            plot = histogram(
+            plot = _only(counts) or histogram(
                 f"Latency of {task.task}",
                 "instructions from release to body",
                 Histogram(f"{task.completed:,} releases", counts),
             )
             yield f"{task.vm}: {task.task}", plot, f"Every {duration_text(task.period_ns)}"
+
+
+def _only(counts: Mapping[int, int]) -> str:
+    """The value that all samples have; empty if they differ."""
+    if len(counts) > 1:
+        return ""
+    ((value, count),) = counts.items()
+    return markup.single(f"{value:,}", f"instructions, in each of {count:,} releases")
 
 
 def _task(task: PeriodicResult) -> list[str]:

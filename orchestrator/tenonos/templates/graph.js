@@ -136,7 +136,9 @@ function piece(why) {
 // What was chosen for some words, in each image: what they ask for first, then what that needs.
 function showWords(start) {
   at = -1;
-  head(`“${told.objective.find(([, place]) => place === start)[0]}”`);
+  const [text, , meanings] = told.objective.find(([, place]) => place === start);
+  head(`“${text}”`);
+  if (meanings.length) card.append(make("p", `what they mean: ${meanings.join(", ")}`));
   const whys = told.because.filter((why) => why.span && piece(why) === start);
   for (const name of told.images) {
     const there = whys.filter((why) => why.image === name).sort((a, b) => a.path.length - b.path.length);

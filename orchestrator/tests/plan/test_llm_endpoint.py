@@ -7,13 +7,14 @@ import pytest
 from replies import GOOD, TEXT
 from stubs import KEY, chat, served
 
-from tenonos import cli
+from tenonos import cli, silence, ui
 from tenonos.errors import InputError
 from tenonos.plan.compose import compose
 from tenonos.plan.llm.reader import Llm
 from tenonos.plan.llm.reply import schema
 from tenonos.plan.llm.tape import Player
 from tenonos.plan.planner import Model, planner
+from tenonos.silence import Silence
 
 
 def asked_of(pool, seconds=20, tokens=100):
@@ -164,3 +165,19 @@ def test_options_that_do_not_go_together(monkeypatch, capsys, options, line):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
     assert cli.run(["compose", TEXT, "--planner", "llm", *options]) == 2
     assert line in capsys.readouterr().err
+
+
+def test_a_slow_reply_is_waited_for_in_words(monkeypatch):
+    lines = []
+    waits = Silence(lines.append)
+    monkeypatch.setattr(silence, "LIMIT", 0.05)
+    monkeypatch.setattr(ui, "WAITS", waits)
+    waits.watch(0.01)
+
+    def slow(handler):
+        handler.server.stop.wait(60)
+
+    with served(monkeypatch, slow):
+        assert cli.run(["-q", "compose", TEXT, *"--planner llm --model m --seconds 1".split()]) == 1
+    assert lines[0].startswith("waiting for a reply of m at 127.0.0.1: ")
+    assert " s so far; --seconds ends it 1 s after it began, Ctrl-C at once" in lines[0]

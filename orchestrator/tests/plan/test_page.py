@@ -66,6 +66,13 @@ def test_what_was_chosen_has_its_words_its_path_and_its_cost(told):
     assert all((a, relation, b) in edges for (_, a), (relation, b) in steps)
 
 
+def test_all_phrases_are_marked_with_what_they_became(told):
+    phrases = {text: meanings for text, start, meanings in told["objective"] if start is not None}
+    assert phrases.keys() == {"1 kHz", "control loop", "Linux"}
+    assert phrases["1 kHz"] == ["period 1ms"]
+    assert "".join(text for text, *_ in told["objective"]) == OBJECTIVE
+
+
 def test_a_text_does_not_get_out_of_its_place(tmp_path):
     (tmp_path / "Kconfig").write_text(
         'config ODD\n\tbool "</script><script>alert(1)</script>"\n\thelp\n\t<b>&amp;\n'

@@ -80,7 +80,7 @@ def tree(tmp_path, monkeypatch):
 
 def with_help(name, text):
     """`./tenon new library NAME`, and what it is for."""
-    folder, _ = new.library(name)
+    folder, _ = new.library(name, new.ROOT)
     kconfig = folder / "Kconfig"
     before, _, _ = kconfig.read_text().partition("\thelp\n")
     kconfig.write_text(before + (f"\thelp\n{text}" if text else ""))

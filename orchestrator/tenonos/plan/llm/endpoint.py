@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from tenonos import ui
 from tenonos.errors import InputError, WorkError
 from tenonos.plan.llm.reply import schema, shown
 from tenonos.plan.llm.tape import Messages
@@ -138,7 +139,11 @@ class Endpoint:
             raise late
         threading.Thread(target=work, daemon=True).start()
         try:
-            outcome = done.get(timeout=left)
+            with ui.awaiting(
+                f"waiting for a reply of {self.model} at {urlsplit(self.url).hostname}",
+                f"--seconds ends it {left:.0f} s after it began, Ctrl-C at once",
+            ):
+                outcome = done.get(timeout=left)
         except Empty:
             raise late from None
         if isinstance(outcome, bytes):
