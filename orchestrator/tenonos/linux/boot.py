@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -17,6 +18,9 @@ from tenonos.system.model import System, Vm
 KERNEL, INITRAMFS = debian.CLOUD, "busybox"
 """The names of Debian's cloud kernel and of the generated initramfs."""
 
+INIT = "/init"
+"""The program that the kernel starts first, unless its command line names another by `rdinit=`."""
+
 
 def kernel(system: System, vm: Vm) -> Path:
     """Its kernel's file."""
@@ -26,11 +30,15 @@ def kernel(system: System, vm: Vm) -> Path:
 
 
 def initramfs(system: System, vm: Vm) -> bytes:
-    """Its initramfs: a given file, or busybox with the archives of the system."""
+    """Its initramfs: a given file or folder, or busybox with the archives of the system."""
     if vm.root == "disk":
         return root_disk.make(vm.packages, str(vm.kernel)).initramfs.read_bytes()
     if vm.initramfs != INITRAMFS:
-        return _file(system, vm, "initramfs", INITRAMFS).read_bytes()
+        folder = system.folder / str(vm.initramfs)
+        if folder.is_dir():
+            _first_process(system, vm, folder)
+            return overlay(folder)
+        return _file(system, vm, "initramfs", f"a folder or {INITRAMFS}").read_bytes()
     ours = has_tools(system, vm)
     parts = [
         _modules(system, vm, ours=ours),
@@ -40,6 +48,20 @@ def initramfs(system: System, vm: Vm) -> bytes:
         _own(system, vm),
     ]
     return base.build(*parts)
+
+
+def _first_process(system: System, vm: Vm, folder: Path) -> None:
+    """Refuse a root file system without the program that the kernel starts first."""
+    words = (vm.cmdline or "").split()
+    named = [word.removeprefix("rdinit=") for word in words if word.startswith("rdinit=")]
+    name = [INIT, *named][-1]
+    path = folder / name.lstrip("/")
+    if not path.is_symlink() and not (path.is_file() and os.access(path, os.X_OK)):
+        raise InputError(
+            f'folder "{vm.initramfs}" has no executable file {name}',
+            where=system.at(vm, "initramfs"),
+            mend="it is the program that Linux starts first; name another by rdinit= in cmdline",
+        )
 
 
 def _modules(system: System, vm: Vm, *, ours: bool) -> bytes:
@@ -74,6 +96,12 @@ def _file(system: System, vm: Vm, key: str, known: str) -> Path:
             f'no {key} "{getattr(vm, key)}"',
             where=system.at(vm, key),
             mend=f"give a file, or {known}",
+        )
+    if not path.stat().st_size:
+        raise InputError(
+            f'{key} "{getattr(vm, key)}" is empty',
+            where=system.at(vm, key),
+            mend=f"write the file, or give {known}",
         )
     return path
 

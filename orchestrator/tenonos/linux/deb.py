@@ -37,6 +37,13 @@ def depends(package: Path) -> tuple[str, ...]:
     )
 
 
+def name_and_version(package: Path) -> tuple[str, str]:
+    """The package's name, and its version."""
+    with opened(package) as content:
+        fields = content.debcontrol()
+    return str(fields["Package"]), str(fields["Version"])
+
+
 @lru_cache(maxsize=64)
 def files(package: Path) -> dict[str, Entry]:
     """Its files and links by their path below the root."""

@@ -1,4 +1,4 @@
-"""Files of a system, laid over the initramfs of its Linux VM."""
+"""Folders of a system, as archives: files laid over the initramfs of its Linux VM, or its root."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry, archive, folders
 
 
 def overlay(folder: Path) -> bytes:
-    """An archive of all files below `folder`; executable files stay executable."""
-    entries = [
-        _entry(path, str(path.relative_to(folder)))
-        for path in sorted(folder.rglob("*"))
-        if path.is_symlink() or path.is_file()
-    ]
-    return archive([*folders(entry.name for entry in entries), *entries]) if entries else b""
+    """An archive of all that is below `folder`; executable files stay executable."""
+    found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))}
+    kept = {name: path for name, path in found.items() if path.is_symlink() or path.is_file()}
+    # With empty folders: the points where an init mounts.
+    parents = folders(f"{name}/-" for name in found if name not in kept)
+    entries = [*parents, *(_entry(path, name) for name, path in kept.items())]
+    return archive(entries) if entries else b""
 
 
 def _entry(path: Path, name: str) -> Entry:

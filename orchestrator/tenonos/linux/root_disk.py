@@ -89,9 +89,15 @@ def make(packages: Sequence[str], kernel: str = debian.CLOUD) -> Root:
         if not root.initramfs.exists():
             if SETTINGS.offline:
                 raise WorkError("the root disk is not made yet", mend="run once without --offline")
-            with ui.step("Making a root disk of Debian's packages"):
+            how = f"it takes minutes; {paths.shown(_log())} grows; Ctrl-C ends it"
+            with ui.step("Making a root disk of Debian's packages", how):
                 _make(root, packages, kernel)
     return root
+
+
+def _log() -> Path:
+    """The file with the output of the virtual machine."""
+    return paths.BUILD / "root-disk.log"
 
 
 def _make(root: Root, packages: Sequence[str], kernel: str) -> None:
@@ -153,7 +159,8 @@ def _configure(work: Path, disks: Sequence[Path]) -> int:
     for number, disk in enumerate(disks):
         command += ["-drive", f"file={disk},format=raw,if=none,id=d{number},cache=unsafe"]
         command += ["-device", f"virtio-blk-device,drive=d{number},bus=virtio-mmio-bus.{number}"]
-    log = paths.ensure(paths.BUILD) / "root-disk.log"
+    log = _log()
+    paths.ensure(log.parent)
     mend = f"{paths.shown(log)} has all that it said"
     with log.open("wb") as output:
         try:

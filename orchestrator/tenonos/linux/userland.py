@@ -39,18 +39,28 @@ def programs(names: Iterable[str], get: Get = debian.package) -> bytes:
     return kept("packages", recipe, lambda: archive(closure(packages, get)))
 
 
+def packages(names: Iterable[str], get: Get = debian.package) -> list[Path]:
+    """The named packages, and those with the libraries that they need."""
+    named = [get(name) for name in sorted(set(names))]
+    used = dict.fromkeys(named)
+    if named:
+        closure(named, get, used)
+    return sorted(used)
+
+
 def _source() -> bytes:
     """The code that selects files, an input of the cache."""
     return Path(__file__).read_bytes() + Path(deb.__file__).read_bytes()
 
 
-def closure(packages: list[Path], get: Get) -> list[Entry]:
-    """The files of packages and their libraries, folders first."""
+def closure(packages: list[Path], get: Get, used: dict[Path, None] | None = None) -> list[Entry]:
+    """The files of packages and their libraries, folders first. `used` receives the packages that
+    the libraries are from."""
     taken: dict[str, Entry] = {}
     for package in packages:
         whole = {name: entry for name, entry in deb.files(package).items() if _wanted(name)}
         taken |= whole
-        _link(package, whole, taken, get)
+        _link(package, whole, taken, get, {} if used is None else used)
     names = ["usr/-", "bin/-", "lib/-", "sbin/-", *taken]
     return [*folders(names), *_MERGED, *(taken[name] for name in sorted(taken))]
 
@@ -59,8 +69,15 @@ def _wanted(name: str) -> bool:
     return not name.startswith(_LEFT_OUT)
 
 
-def _link(package: Path, new: dict[str, Entry], taken: dict[str, Entry], get: Get) -> None:
-    """Add to `taken` the libraries that `new`, files of `package`, need to be loaded."""
+def _link(
+    package: Path,
+    new: dict[str, Entry],
+    taken: dict[str, Entry],
+    get: Get,
+    used: dict[Path, None],
+) -> None:
+    """Add to `taken` the libraries that `new`, files of `package`, need to be loaded, and to `used`
+    their packages."""
     missing = {soname for entry in new.values() for soname in needed(entry)}
     missing -= {PurePosixPath(name).name for name in taken}
     sources: list[Callable[[], Path]] = [lambda: package]
@@ -75,7 +92,8 @@ def _link(package: Path, new: dict[str, Entry], taken: dict[str, Entry], get: Ge
         missing -= {PurePosixPath(name).name for name in libraries}
         taken |= libraries
         if libraries:
-            _link(found, libraries, taken, get)
+            used[found] = None
+            _link(found, libraries, taken, get, used)
     if missing:
         raise WorkError(
             f"no package that {package.name} depends on has {', '.join(sorted(missing))}"

@@ -1,15 +1,17 @@
 """Content of a Linux VM's initramfs, by the keys of its system."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
+from descriptions import described, linux
 from test_initramfs import read
 
 from tenonos import system as systems
-from tenonos.errors import WorkError
+from tenonos.errors import InputError, WorkError
 from tenonos.linux import boot, deb, modules, tools
 from tenonos.setup import debian
-from tenonos.setup.initramfs import FILE, PROGRAM, Entry
+from tenonos.setup.initramfs import DIRECTORY, FILE, LINK, PROGRAM, Entry
 
 
 @pytest.fixture
@@ -71,3 +73,47 @@ def test_the_headers_say_what_else_is_needed(monkeypatch, tmp_path):
     monkeypatch.setattr(deb, "depends", lambda package: wishes[:1])
     with pytest.raises(WorkError, match="does not name"):
         tools._others(tmp_path)
+
+
+def with_root(tmp_path, **keys):
+    """A system with a folder as the root file system of its Linux VM."""
+    (tmp_path / "root/proc").mkdir(parents=True)
+    init = tmp_path / "root/init"
+    init.write_text("#!/bin/sh")
+    init.chmod(0o755)
+    text = described("own", linux(cpus=[0], initramfs="root", **keys))
+    (tmp_path / "system.toml").write_text(text)
+    return systems.load(tmp_path)
+
+
+def test_a_folder_is_the_root_file_system(tmp_path):
+    system = with_root(tmp_path)
+    (tmp_path / "root/sbin").symlink_to("bin")
+    found = archives(boot.initramfs(system, system.vms[0]))
+    assert list(found) == ["proc", "init", "sbin"]
+    assert found["init"] == (PROGRAM, b"#!/bin/sh")
+    assert (found["proc"][0], found["sbin"]) == (DIRECTORY, (LINK, b"bin"))
+    assert system.vms[0].ready == "as init process"
+
+
+def test_a_root_file_system_without_its_first_program_is_refused(tmp_path):
+    system = with_root(tmp_path)
+    (tmp_path / "root/init").chmod(0o644)
+    with pytest.raises(InputError, match='folder "root" has no executable file /init') as refused:
+        boot.initramfs(system, system.vms[0])
+    assert refused.value.where.endswith("system.toml:10")
+
+
+def test_an_empty_file_is_refused(tmp_path):
+    system = with_root(tmp_path)
+    shutil.rmtree(tmp_path / "root")
+    (tmp_path / "root").touch()
+    with pytest.raises(InputError, match='initramfs "root" is empty') as refused:
+        boot.initramfs(system, system.vms[0])
+    assert refused.value.where.endswith("system.toml:10")
+
+
+def test_the_first_program_is_the_one_of_the_command_line(tmp_path):
+    system = with_root(tmp_path, cmdline="console=ttyAMA0 rdinit=/sbin/mine")
+    with pytest.raises(InputError, match="no executable file /sbin/mine"):
+        boot.initramfs(system, system.vms[0])

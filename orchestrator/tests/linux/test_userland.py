@@ -145,3 +145,13 @@ def test_files_keep_their_mode_and_links_stay_links(tmp_path):
 
 def test_archives_end_where_the_kernel_looks_for_the_next():
     assert len(archive([Entry("a", FILE, b"x")])) % 512 == 0
+
+
+@cross
+def test_packages_are_those_that_files_are_taken_of(pool):
+    found = userland.packages(["tool", "tool"], pool.__getitem__)
+    assert [deb.name_and_version(package) for package in found] == [
+        ("libnear1", "1"),
+        ("tool", "1"),
+    ]
+    assert userland.packages([], pool.__getitem__) == []
