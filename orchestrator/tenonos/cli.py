@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tenonos import __version__, completion, host, paths
+from tenonos import __version__, completion, host, paths, ui
 from tenonos.errors import InputError, TenonError
 from tenonos.settings import SETTINGS
 
@@ -33,6 +33,7 @@ COMMANDS = (
         "mutants",
         "explore",
         "report",
+        "docs",
         "mcp",
         "doctor",
         "clean",
@@ -238,11 +239,18 @@ def run(arguments: list[str] | None = None) -> int:
         return 1
 
 
+def _named(arguments: list[str]) -> str:
+    """The command of a command line, as its long waits name it."""
+    return next((word for word in arguments if word in COMMANDS), "tenon")
+
+
 def main() -> None:
     """The process's entry point."""
     if not host.connect():
         _complain("stdout: it is closed; redirect it, for example to /dev/null")
         sys.exit(1)
-    status = run()
+    ui.WAITS.watch()
+    with ui.awaiting(_named(sys.argv[1:])):
+        status = run()
     host.disconnect()
     sys.exit(status)

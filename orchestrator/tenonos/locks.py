@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from tenonos.paths import ensure
+from tenonos import ui
+from tenonos.paths import ensure, shown
 
 FILE = "lock"
 """The lock file in the folder."""
@@ -21,11 +23,28 @@ def exclusive(folder: Path) -> Iterator[None]:
     The holder may remove the folder; the next holder then starts with a new one.
     """
     while True:
-        with (ensure(folder) / FILE).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with (ensure(folder) / FILE).open("a+") as lock:
+            _lock(lock, folder)
             if _is_there(folder / FILE, lock.fileno()):
+                lock.truncate(0)
+                lock.write(str(os.getpid()))
+                lock.flush()
                 yield
                 return
+
+
+def _lock(file: IO[str], folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        holder = file.read(20).strip()
+        other = f"process {holder}" if holder.isdecimal() else "another process"
+        with ui.awaiting(
+            f"waiting for another ./tenon ({other}), which uses {shown(folder)}",
+            "this one goes on after it, or ends by Ctrl-C",
+        ):
+            fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _is_there(file: Path, descriptor: int) -> bool:

@@ -25,8 +25,17 @@ def write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write text files by name into a folder: all of them, or none.
+def check_folder(folder: Path, option: str) -> None:
+    """Refuse a folder that cannot be made, or is a file, before the work starts."""
+    found = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not found.is_dir():
+        raise InputError(f"{found} is no folder", option, "name another one")
+    if not os.access(found, os.W_OK):
+        raise InputError(f"{found} cannot be written", option, "name another one")
+
+
+def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files by name into a folder: all of them, or none. Scripts (`.sh`) are executable.
 
     They are written beside it and then renamed, so that a full disk leaves the folder as it was,
     and a link of one of these names is replaced, not followed.
@@ -39,23 +48,56 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            for name, text in files.items():
-                (beside / name).write_text(text, encoding="utf-8")
+            for name, content in files.items():
+                _write(beside / name, content)
             beside.chmod(0o777 & ~_umask())
             if not folder.exists():
                 beside.rename(folder)
                 return
-            for name, text in files.items():
+            for name, content in files.items():
+                _own_folder(folder, Path(name).parent)
                 # An unchanged file is not replaced: another process may be reading it.
-                if not _holds(folder / name, text):
+                if not _holds(folder / name, content):
                     (beside / name).replace(folder / name)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
 
-def _holds(file: Path, text: str) -> bool:
-    """Whether a path is a file of its own with this text."""
-    return file.is_file() and not file.is_symlink() and file.read_bytes() == text.encode()
+def remove(folder: Path, name: str) -> None:
+    """Remove a file below a folder, and folders that are then empty; no link is followed."""
+    path = Path(name)
+    inside = [folder / parent for parent in path.parents if parent != Path()]
+    if path.is_absolute() or ".." in path.parts or any(each.is_symlink() for each in inside):
+        return
+    with writing(folder, named=True):
+        (folder / path).unlink(missing_ok=True)
+        for parent in inside:
+            if parent.is_dir() and not any(parent.iterdir()):
+                parent.rmdir()
+
+
+def _write(file: Path, content: str | bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str):
+        file.write_text(content, encoding="utf-8")
+    else:
+        file.write_bytes(content)
+    if file.suffix == ".sh":
+        file.chmod(0o777 & ~_umask())
+
+
+def _own_folder(folder: Path, inside: Path) -> None:
+    """Make a folder below another one; a link there is replaced, not followed."""
+    for path in (*reversed(inside.parents), inside):
+        if (folder / path).is_symlink() and path != Path():
+            (folder / path).unlink()
+        (folder / path).mkdir(exist_ok=True)
+
+
+def _holds(file: Path, content: str | bytes) -> bool:
+    """Whether a path is a file of its own with this content."""
+    wanted = content.encode() if isinstance(content, str) else content
+    return file.is_file() and not file.is_symlink() and file.read_bytes() == wanted
 
 
 def _umask() -> int:

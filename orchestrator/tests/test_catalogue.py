@@ -25,6 +25,15 @@ def test_an_application_that_was_renamed_is_named(tmp_path):
         images.space(system.load(tmp_path))
 
 
+def test_an_application_beside_its_system_is_never_taken_for_one_of_the_clone(tmp_path):
+    (tmp_path / "system.toml").write_text(system.find("one-core").read_text())
+    (tmp_path / "motor").mkdir()
+    (tmp_path / "motor/main.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "motor/Kconfig").write_text('config APP_MOTOR\n\tbool "motor"\n')
+    with pytest.raises(InputError, match='the pool has a package "motor" too, apps/motor'):
+        images.space(system.load(tmp_path))
+
+
 def test_former_names_lead_to_what_exists():
     assert set(catalogue.RENAMED_SYSTEMS.values()) <= catalogue.systems().keys()
     assert set(catalogue.RENAMED_APPS.values()) <= catalogue.apps().keys()

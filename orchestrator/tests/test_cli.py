@@ -1,4 +1,9 @@
+import json
+import re
+import shlex
+
 import pytest
+import typer
 
 from tenonos import cli
 from tenonos.errors import InputError, WorkError
@@ -84,6 +89,27 @@ def test_a_bug_leaves_a_log_and_no_traceback(failing, capsys, tmp_path, monkeypa
     assert line.count("\n") == 1
     (log,) = tmp_path.iterdir()
     assert "Traceback" in log.read_text()
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_each_help_has_an_example_that_can_be_read(capsys, name):
+    """Its options and arguments are those of the command."""
+    assert cli.run([name, "--help"]) == 0
+    (line,) = re.findall(r"Example: \./tenon (.*)", capsys.readouterr().out)
+    command, *words = shlex.split(line.split(", ")[0].rstrip("."))
+    assert command == name
+    entry = typer.main.get_command(cli.app).get_command(None, name)
+    context = entry.context_class(entry)
+    _, left, _ = entry.make_parser(context).parse_args(words)
+    assert left == []
+
+
+def test_list_alone_lists_all_there_is(capsys):
+    assert cli.run(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("motor-linux", "qemu-virt", "core/sched"))
+    assert cli.run(["list", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["systems", "boards", "libraries"]
 
 
 def test_the_help_lists_only_commands_that_exist(capsys):

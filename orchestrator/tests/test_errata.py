@@ -221,7 +221,7 @@ def links(monkeypatch):
     """The images linked, with what a scan finds in each: no compiler is run."""
     made = []
 
-    def linked(image, _folder):
+    def linked(image, _folder, _tell):
         made.append(image)
         return b"avoided" if image.avoids else b"not avoided"
 
@@ -237,14 +237,14 @@ def links(monkeypatch):
 
 def test_an_image_without_a_sequence_is_compiled_once_and_as_ever(links):
     made, _ = links
-    assert cargo._without_errata(Linked(board.load("qemu-virt")), None) == b"not avoided"
+    assert cargo._without_errata(Linked(board.load("qemu-virt")), None, str) == b"not avoided"
     assert [image.avoids for image in made] == [False]
 
 
 def test_an_image_with_a_sequence_is_compiled_without(links):
     made, hits = links
     hits.add(b"not avoided")
-    assert cargo._without_errata(Linked(board.load("qemu-virt")), None) == b"avoided"
+    assert cargo._without_errata(Linked(board.load("qemu-virt")), None, str) == b"avoided"
     assert [image.avoids for image in made] == [False, True]
 
 
@@ -253,7 +253,7 @@ def test_an_image_that_keeps_a_sequence_is_refused(links):
     hits |= {b"not avoided", b"avoided"}
     refusal = "the sequence of erratum 835769 in main at 0x40080000, and 1 more; put an"
     with pytest.raises(WorkError, match=refusal):
-        cargo._without_errata(Linked(board.load("qemu-virt")), None)
+        cargo._without_errata(Linked(board.load("qemu-virt")), None, str)
 
 
 def test_each_cpu_of_a_board_is_listed():

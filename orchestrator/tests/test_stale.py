@@ -141,14 +141,22 @@ def test_cargo_forgets_a_crate_that_another_one_of_its_times_replaced(tmp_path):
                 parents=True, exist_ok=True
             )
 
-    sources.forget_replaced(made, tmp_path / "target")
+    def kept():
+        sources.forget_replaced(made, tmp_path / "target", [tool])
+        return [each.name.rpartition("-")[0] for each in sorted(known.iterdir())]
+
+    tool = tmp_path / "wrapper"
+    tool.write_text("first")
+    sources.forget_replaced(made, tmp_path / "target", [tool])
     compiled()
-    sources.forget_replaced(made, tmp_path / "target")
-    assert len(list(known.iterdir())) == 2
+    assert kept() == ["twin", "twin-more"]
     shutil.rmtree(one)
     two.rename(one)
-    sources.forget_replaced(made, tmp_path / "target")
-    assert [each.name.rpartition("-")[0] for each in known.iterdir()] == ["twin-more"]
+    assert kept() == ["twin-more"]
+    compiled()
+    assert kept() == ["twin", "twin-more"]
+    tool.write_text("second")
+    assert kept() == ["twin-more"]
 
 
 def test_a_dependency_by_path_and_a_file_of_any_kind_are_inputs(tmp_path):

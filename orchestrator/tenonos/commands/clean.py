@@ -12,7 +12,10 @@ def command(
         bool, typer.Option("--all", help="Also remove fetched files: all of .tenon/.")
     ] = False,
 ) -> None:
-    """Remove build results; with --all, fetched files too."""
+    """Remove build results; with --all, fetched files too.
+
+    Example: ./tenon clean
+    """
     import shutil
 
     from tenonos import paths, ui

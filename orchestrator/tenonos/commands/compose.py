@@ -43,7 +43,10 @@ def command(
         bool, typer.Option("--json", help="Print JSON; write files only with -o.")
     ] = False,
 ) -> None:
-    """Choose and configure libraries for an objective; write the system and the reasons."""
+    """Choose and configure libraries for an objective; write the system and the reasons.
+
+    Example: ./tenon compose "a 1 kHz control loop beside Linux" -o loop
+    """
     from tenonos import paths, ui
     from tenonos.plan.compose import compose
     from tenonos.plan.planner import Model
@@ -67,5 +70,6 @@ def command(
         show(answer)
     if folder:
         shown = paths.shown(folder)
-        step = "run" if answer.board in played() else "build"
-        ui.message(f"wrote {shown}/; next: {paths.command()} {step} {shown}")
+        runs = answer.board in played()
+        step = f"run {shown}" if runs else f"build {shown} -o {shown}-card"
+        ui.message(f"wrote {shown}/; next: {paths.command()} {step}")

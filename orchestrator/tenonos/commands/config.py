@@ -16,7 +16,10 @@ def command(
     ],
     system: SystemArgument = None,
 ) -> None:
-    """Configure an image in a menu; its fragment keeps the differences from the defaults."""
+    """Configure an image in a menu; its fragment keeps the differences from the defaults.
+
+    Example: ./tenon config motor motor-linux
+    """
     from tenonos import system as systems
     from tenonos import ui
     from tenonos.build.menu import edit
@@ -26,5 +29,6 @@ def command(
     loaded = systems.load(system or "motor-linux")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("the menu needs a terminal", mend="edit the fragment, or build with -D")
-    file = edit(loaded, image)
+    with ui.visible():
+        file = edit(loaded, image)
     ui.message(f"{shown(file)} written" if file else "nothing changed")

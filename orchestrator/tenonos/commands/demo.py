@@ -35,7 +35,10 @@ def command(
         typer.Option("--svg", help="Write a picture of the live screen.", metavar="FILE"),
     ] = None,
 ) -> None:
-    """Run a 1 kHz control loop beside Linux, composed from an objective."""
+    """Run a 1 kHz control loop beside Linux, composed from an objective.
+
+    Example: ./tenon demo
+    """
     import sys
 
     from tenonos import build, outputs, ui

@@ -10,7 +10,10 @@ from tenonos.options import AsJson
 def command(
     as_json: AsJson = False,
 ) -> None:
-    """Show installed and missing tools, and the figures that depend on them."""
+    """Show installed and missing tools, and the figures that depend on them.
+
+    Example: ./tenon doctor
+    """
     from rich.text import Text
 
     from tenonos import ui

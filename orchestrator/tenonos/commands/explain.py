@@ -27,7 +27,10 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show why a library is in or out: words of the objective, path, dependency, cost."""
+    """Show why a library is in or out: words of the objective, path, dependency, cost.
+
+    Example: ./tenon explain loop core/timer
+    """
     from tenonos import ui
     from tenonos.plan.explain import Explainer
     from tenonos.plan.pool import Pool

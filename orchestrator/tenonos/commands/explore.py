@@ -35,7 +35,10 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
 ) -> None:
-    """Search the alternatives an objective leaves open, by size, latency and boot."""
+    """Search the alternatives an objective leaves open, by size, latency and boot.
+
+    Example: ./tenon explore "a 1 kHz control loop with bounded jitter"
+    """
     from tenonos import ui
     from tenonos.errors import WorkError
     from tenonos.explore.journal import FILE, Journal

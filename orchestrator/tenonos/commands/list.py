@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,23 +26,24 @@ class What(StrEnum):
 
 
 def command(
-    what: Annotated[What, typer.Argument(help="Kind: boards, libraries or systems.")],
+    what: Annotated[
+        What | None, typer.Argument(help="Kind: boards, libraries or systems (default: all).")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the boards, the micro-libraries or the systems."""
+    """List the boards, the micro-libraries or the systems.
+
+    Example: ./tenon list systems
+    """
     from tenonos import ui
 
-    tables = {
-        What.boards: _boards,
-        What.libraries: _libraries,
-        What.systems: _systems,
-    }[what]()
+    kinds = [what] if what else list(_TABLES)
+    tables = {kind: _TABLES[kind]() for kind in kinds}
     if as_json:
-        ui.print_json(
-            [dict(zip(columns, row, strict=True)) for _, columns, rows in tables for row in rows]
-        )
+        listed = {kind: _records(each) for kind, each in tables.items()}
+        ui.print_json(listed[what] if what else listed)
         return
-    for title, columns, rows in tables:
+    for title, columns, rows in chain.from_iterable(tables.values()):
         ui.table(columns, rows, title)
 
 
@@ -95,3 +98,16 @@ def _system(folder: Path) -> list[str]:
 
 def _kind(vm: Vm) -> str:
     return "template" if vm.table == "template" else vm.kind
+
+
+def _records(tables: list[Table]) -> list[dict[str, str]]:
+    """The rows of tables as JSON has them."""
+    return [dict(zip(columns, row, strict=True)) for _, columns, rows in tables for row in rows]
+
+
+_TABLES: dict[What, Callable[[], list[Table]]] = {
+    What.systems: _systems,
+    What.boards: _boards,
+    What.libraries: _libraries,
+}
+"""The tables of each kind, in the order in which all of them are shown."""

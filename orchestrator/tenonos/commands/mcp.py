@@ -16,13 +16,20 @@ def command(
 
     The client starts it and talks to it on stdin and stdout. Paths are relative to the current
     folder, or to -C DIR.
+
+    Example: ./tenon mcp, as the command of a server in the client's settings.
     """
     import math
+    import sys
     from pathlib import Path
 
+    from tenonos import ui
     from tenonos.errors import InputError
     from tenonos.serve import serve
 
     if not (math.isfinite(limit) and limit > 0):
         raise InputError(f"not a length of time: {limit:g}", "--limit", "give more than 0")
-    serve(Path.cwd(), limit)
+    if sys.stdin.isatty():
+        ui.message("serving the Model Context Protocol on stdin and stdout; Ctrl-C ends it")
+    with ui.visible():
+        serve(Path.cwd(), limit)

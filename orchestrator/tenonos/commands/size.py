@@ -13,7 +13,10 @@ def command(
     system: SystemArgument = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the size of images and libraries, and the libraries both kernels share."""
+    """Show the size of images and libraries, and the libraries both kernels share.
+
+    Example: ./tenon size motor-linux
+    """
     from tenonos import system as systems
     from tenonos import ui
     from tenonos.build import build

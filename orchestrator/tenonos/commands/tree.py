@@ -17,7 +17,10 @@ def command(
     system: SystemArgument = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the libraries of each image as a tree of dependencies."""
+    """Show the libraries of each image as a tree of dependencies.
+
+    Example: ./tenon tree motor-linux
+    """
     from rich.tree import Tree
 
     from tenonos import system as systems
