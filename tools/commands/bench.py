@@ -53,6 +53,8 @@ def command(
     Suites: sched, irq, timer, thread-metric, boot, exits, size, cache, share, dispatch,
     lifecycle, regain, storm, channel, hyplet, detach, vlib, assurance, coverage, compose,
     applications.
+
+    Example: ./tenon bench sched irq
     """
     from tenonos import outputs, ui
     from tenonos.errors import InputError

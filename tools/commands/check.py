@@ -15,7 +15,10 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check layer order, authority, formatting and lints."""
+    """Check layer order, authority, formatting and lints.
+
+    Example: ./tenon check field-words
+    """
     from tenonos import ui
     from tenonos.errors import InputError
     from tools.check import RULES, Breach, Context, Skipped, tree
@@ -30,7 +33,8 @@ def command(
     chosen = [rule for rule in RULES if not rules or rule.name in rules]
     for rule in chosen:
         try:
-            found = list(rule.find(context))
+            with ui.awaiting(f"rule {rule.name}"):
+                found = list(rule.find(context))
         except Skipped as reason:
             skipped[rule.name] = str(reason)
             ui.message(f"· {rule.name}: skipped, {reason}", "yellow")

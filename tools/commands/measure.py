@@ -18,7 +18,10 @@ def command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the cost of each library (bytes, instructions, stack) into bench/cards."""
+    """Measure the cost of each library (bytes, instructions, stack) into bench/cards.
+
+    Example: ./tenon measure --check
+    """
     from tenonos import ui
     from tenonos.cards import card
 

@@ -45,6 +45,7 @@ def command(
         return _soak(as_json)
 
     from tenonos import ui
+    from tenonos.errors import InputError
     from tenonos.settings import SETTINGS
     from tools.testing import Count
 
@@ -66,6 +67,8 @@ def command(
         ui.print_json({"suites": results, "passed": total.passed, "failed": total.failed})
     else:
         ui.data(total.line)
+    if words and total == Count():
+        raise InputError(f"no test has a name with {words}", "-k", "name a part of one")
     if total.failed or not total.passed:
         raise typer.Exit(1)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from tenonos import paths
 from tenonos.errors import InputError
 
-BUDGET = 300
+BUDGET = 60
 """Seconds of processor time that long tests of a plain run may take together."""
 
 DAY = 24 * 60 * 60
@@ -62,7 +62,8 @@ def long_tests(files: Iterable[Path]) -> list[LongTest]:
         for node in ast.walk(ast.parse(text)):
             marks = getattr(node, "decorator_list", [])
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
-                marks = [node.value]
+                value = node.value
+                marks = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
             for mark in marks:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.long":
                     seconds, *covers = (ast.literal_eval(value) for value in mark.args)
@@ -98,10 +99,13 @@ class Selection:
         )
 
     def files(self, *folders: Path) -> list[Path]:
-        """The test files below the folders that may hold a test that was asked for."""
+        """The test files below the folders that may hold a test that was asked for.
+
+        A file that was named may have the words in names of parameters only.
+        """
         every = [file for folder in folders for file in sorted(folder.rglob("test_*.py"))]
         found = [file for file in every if self.admits(file)]
-        return [file for file in found if self._mentions(file)] if self.words else found
+        return [file for file in found if file in self.places or self._mentions(file)]
 
     def nodes(self, files: Iterable[Path]) -> list[str]:
         """These files as pytest is to be told: whole, or as the single tests asked for."""
@@ -121,6 +125,8 @@ class Selection:
 
     def _mentions(self, file: Path) -> bool:
         words = set(re.findall(r"\w+", self.words.lower())) - {"and", "or", "not"}
+        if not words:
+            return True
         text = f"{file}\n{file.read_text(errors='replace')}".lower()
         return any(word in text for word in words)
 

@@ -15,9 +15,9 @@ from tools.testing.selection import long_tests
 LONG = """\
 import pytest
 def test_short(): pass
-@pytest.mark.long(200, "pool/a")
+@pytest.mark.long(40, "pool/a")
 def test_of_a(): pass
-@pytest.mark.long(150, "pool/b/c", "pool/a/deep")
+@pytest.mark.long(30, "pool/b/c", "pool/a/deep")
 def test_of_both(): pass
 """
 
@@ -67,13 +67,15 @@ def test_what_is_not_committed_is_a_change_too(tree):
 def test_the_cheapest_are_run_until_the_budget_is_spent(tree):
     (tree / "pool/b/c").mkdir(parents=True)
     (tree / "pool/b/c/x.rs").write_text("")
-    assert left_out(tree) == ["test_of_a"], "150 + 200 seconds are more than 300"
+    assert left_out(tree) == ["test_of_a"], "30 + 40 seconds are more than 60"
 
 
-def test_a_file_is_left_out_whole(tree, monkeypatch):
+@pytest.mark.parametrize("marks", ["{}", "[pytest.mark.alone, {}]"])
+def test_a_file_is_left_out_whole(tree, monkeypatch, marks):
     monkeypatch.setattr(python_tests.paths, "LOG", tree / "log")
     monkeypatch.setattr(python_tests.paths, "RUN", tree / "run")
-    mark = 'import pytest\npytestmark = pytest.mark.long(20, "pool/z")\n'
+    marks = marks.format('pytest.mark.long(20, "pool/z")')
+    mark = f"import pytest\npytestmark = {marks}\n"
     (tree / "tests/test_y.py").write_text(f"{mark}def test_a(): assert 0\ndef test_b(): assert 0\n")
     git(tree, "add", ".")
     git(tree, "commit", "-qm", "newest", date="2026-01-09T00:00:00Z")
@@ -81,6 +83,13 @@ def test_a_file_is_left_out_whole(tree, monkeypatch):
     assert left_out(tree) == ["", "test_of_both", "test_of_a"]
     total = python_tests.run("x", [tree / "tests"], 60, lambda _: None, 1, Selection(root=tree))
     assert (total.passed, total.failed) == (1, 0)
+
+
+def test_a_named_file_may_have_the_words_in_parameters(tree):
+    file = tree / "tests/test_x.py"
+    assert Selection(words="two-vms", root=tree).files(tree / "tests") == []
+    chosen = Selection(places=(file,), words="two-vms", root=tree)
+    assert chosen.files(tree / "tests") == [file]
 
 
 def test_a_commit_that_is_not_there_is_refused(tree):

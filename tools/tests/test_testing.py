@@ -149,6 +149,12 @@ def test_the_command_closes_with_the_sum(monkeypatch, capsys, counts, status, li
     assert capsys.readouterr().out == line + "\n"
 
 
+def test_words_that_choose_no_test_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr(testing, "SUITES", (Suite("one", "x", lambda *_: Count()),))
+    assert cli.run(["test", "-k", "blorp"]) == 2
+    assert "tenon: -k: no test has a name with blorp" in capsys.readouterr().err
+
+
 def test_an_unknown_suite_is_refused(capsys):
     assert cli.run(["test", "blorp"]) == 2
     assert "no tests named blorp" in capsys.readouterr().err
