@@ -6,6 +6,7 @@ from conftest import assert_well
 LOADS = ("idle", "io", "build")
 
 
+@pytest.mark.long(32, "pool/mortise/detach", "linux")
 @pytest.mark.timeout(450)
 def test_goals_hold(tenon):
     # A program that does not end fails the command.

@@ -4,7 +4,7 @@ import pytest
 from conftest import assert_well
 
 pytestmark = pytest.mark.long(
-    30,
+    55,
     "pool/mortise/detach",
     "linux",
 )

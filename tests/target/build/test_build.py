@@ -60,6 +60,27 @@ def test_two_builds_are_the_same_bytes(build):
     assert digest(first) == digest(again)
 
 
+@pytest.mark.long(60, "orchestrator/tenonos/build")
+def test_two_clones_build_the_same_bytes(build, tmp_path):
+    assert_well(build("hello", "-o", tmp_path / "here"))
+    clone = tmp_path / "somewhere" / "else"
+    ignored = shutil.ignore_patterns(".tenon", ".git", "__pycache__")
+    shutil.copytree(ROOT, clone, symlinks=True, ignore=ignored)
+    dot = clone / ".tenon"
+    dot.mkdir()
+    (dot / "venv").symlink_to(ROOT / ".tenon" / "venv")
+    shutil.copyfile(ROOT / ".tenon" / "ready", dot / "ready")
+    line = [clone / "tenon", "build", "hello", "-o", tmp_path / "there"]
+    subprocess.run(line, check=True, capture_output=True, timeout=600)
+    # The bill of materials and the page name the commit, which a copy without git has not.
+    here, there = (
+        {file.relative_to(folder): file.read_bytes() for file in folder.glob("*/*")}
+        for folder in (tmp_path / "here", tmp_path / "there")
+    )
+    assert len(here) == 4
+    assert here == there
+
+
 @pytest.mark.long(25, "orchestrator/tenonos/build")
 def test_systems_of_one_name_are_told_apart(build, tmp_path):
     elves = {}
@@ -78,6 +99,7 @@ def test_systems_of_one_name_are_told_apart(build, tmp_path):
     assert elves["one"].read_bytes() == first
 
 
+@pytest.mark.long(28, "orchestrator/tenonos/build")
 def test_a_copied_c_project_is_linked_with_its_own_objects(tenon, build, tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     assert_well(tenon("new", "app", "twin", "--lang", "c", "-C", tmp_path, json_file=False))

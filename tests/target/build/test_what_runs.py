@@ -1,15 +1,27 @@
 """What runs is what stands in the folder: random sequences over projects of one name."""
 
 import json
+import os
 import random
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
-from conftest import assert_well
+from conftest import ROOT, assert_well
 
 STEPS = 5
-KINDS = ("edit", "edit", "break", "mend", "copy", "swap", "former")
+KINDS = ("edit", "edit", "break", "mend", "copy", "swap", "former", "kill")
+SEEDS, ALL_SEEDS = 2, 100
+"""Sequences for each language, and those of a full run."""
+
+
+def pytest_generate_tests(metafunc):
+    full = metafunc.config.getoption("--full")
+    metafunc.parametrize("seed", range(ALL_SEEDS if full else SEEDS))
 
 
 def write(folder, word):
@@ -33,7 +45,7 @@ def prepare(folder, language):
 
 
 def play(tenon, place, language, seed):
-    """One sequence; the number of builds that were compared."""
+    """One sequence, each step of which is built or run."""
     chosen = random.Random(seed)
     assert_well(tenon("new", "app", "twin", "--lang", language, "-C", place, json_file=False))
     folders = [place / f"p{number}" for number in range(chosen.randrange(2, 5))]
@@ -55,11 +67,21 @@ def play(tenon, place, language, seed):
             (place / "aside").rename(other)
             words[one], words[other] = words[other], words[one]
         else:
-            said = f"{seed} {step}" if kind in ("edit", "mend") else "none"
+            said = "none" if kind == "former" else f"{seed} {step}"
             words[one] = "" if kind == "break" else said
             write(one, words[one])
+        if kind == "kill":
+            kill_build(one, chosen.uniform(0, 4))
         assert_stands_there(tenon, one, words[one], runs=chosen.random() < 0.3)
-    return STEPS
+
+
+def kill_build(folder, seconds):
+    """Start a build, and kill it with all that it started."""
+    line = [sys.executable, ROOT / "orchestrator", "build", folder, "-q"]
+    building = subprocess.Popen(line, start_new_session=True, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    os.killpg(building.pid, signal.SIGKILL)
+    building.wait()
 
 
 def assert_stands_there(tenon, folder, word, *, runs):
@@ -81,7 +103,6 @@ def assert_stands_there(tenon, folder, word, *, runs):
 
 
 @pytest.mark.long(60, "orchestrator/tenonos/build", "orchestrator/tenonos/run")
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("language", ["c", "rust"])
 def test_random_sequences_run_what_stands_there(tenon, tmp_path, language, seed):
     play(tenon, tmp_path, language, seed)

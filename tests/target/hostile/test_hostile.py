@@ -286,8 +286,18 @@ def assert_contained_on(cpu, name):
 
 @pytest.mark.alone
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("name", ["hostile-direct", "hostile-gicv2"])
-def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts(name):
+def test_linux_and_the_motor_beside_a_guest_that_owns_its_interrupts():
+    assert_contained_and_victims_unharmed("hostile-direct")
+
+
+@pytest.mark.alone
+@pytest.mark.long(50, "pool/hw/irqchip-gicv2", "pool/mortise/gicd", "pool/mortise/vgic")
+@pytest.mark.timeout(400)
+def test_linux_and_the_motor_beside_such_a_guest_on_gicv2():
+    assert_contained_and_victims_unharmed("hostile-gicv2")
+
+
+def assert_contained_and_victims_unharmed(name):
     result, watch, session = run(ROOT / "tests/systems" / name)
     assert result.failure is None
     assert_all_contained(result, watch, session)
@@ -307,6 +317,7 @@ def test_linux_starts_whenever_the_console_interrupts_its_core():
 
 
 @pytest.mark.alone
+@pytest.mark.long(35, "pool/mortise/vgic", "pool/mortise/vcpu", "pool/hw/irqchip-gicv3")
 @pytest.mark.timeout(400)
 def test_the_motor_beside_a_guest_behind_list_registers():
     result, watch, session = run(ROOT / "tests/systems/hostile-shared")
@@ -316,6 +327,7 @@ def test_the_motor_beside_a_guest_behind_list_registers():
 
 
 @pytest.mark.alone
+@pytest.mark.long(35, "pool/mortise/dispatch", "pool/mortise/vcpu")
 @pytest.mark.timeout(400)
 def test_the_motor_on_one_core_with_a_hostile_guest():
     assert_contained_on(None, "hostile-one-core")
@@ -342,6 +354,7 @@ def test_no_attack_keeps_the_core_from_its_neighbour_for_long():
     assert max(longest) <= 150
 
 
+@pytest.mark.long(55, "pool/mortise/run", "pool/mortise/dispatch", "pool/mortise/vcpu")
 @pytest.mark.timeout(400)
 def test_the_motor_s_path_is_the_same_beside_a_hostile_guest(without_linux, alone):
     result, watch, session = run(without_linux("hostile-direct"), deterministic=True)

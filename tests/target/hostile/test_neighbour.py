@@ -10,6 +10,8 @@ from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import FIRST, OTHER, Visit
 from tools.bench.steps import Code
 
+pytestmark = pytest.mark.long(28, "pool/mortise/dispatch", "pool/mortise/run", "pool/mortise/vgic")
+
 CORE = 1
 """The CPU that the motor and the attacker share."""
 

@@ -95,6 +95,7 @@ def test_whoever_waits_in_mortise_or_executes_is_taken_back(tenon, folder, names
     assert lines_about_loss(outcome) == []
 
 
+@pytest.mark.long(18, "pool/mortise/lifecycle", "pool/mortise/run")
 @pytest.mark.timeout(300)
 def test_whoever_executes_is_taken_back_though_its_wfi_does_not_trap(tenon, folder):
     outcome, told = stopped(tenon, folder, SPINS, "pass")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import ROOT, SUPPORT, assert_nothing_lost, assert_well, cases
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.long(45, "pool/mortise/detach", "linux")]
 
 HERE = SUPPORT / "linux"
 INCLUDE = ROOT / "linux/include"

@@ -45,7 +45,7 @@ expect saidall
 """
 
 
-@pytest.mark.long(240, "orchestrator/tenonos/linux", "orchestrator/tenonos/setup")
+@pytest.mark.long(660, "orchestrator/tenonos/linux", "orchestrator/tenonos/setup")
 @pytest.mark.timeout(4000)
 def test_debian_with_systemd_runs_from_its_disk_beside_a_loop_without_exits(tenon, tmp_path):
     (tmp_path / "script").write_text(SCRIPT)

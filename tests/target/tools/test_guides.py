@@ -1,11 +1,20 @@
 """The guides, each followed to the letter in an empty folder."""
 
+import shutil
+
 import pages
 import pytest
 from conftest import ROOT
 
 FOLDER = ROOT / "docs" / "guides"
-LONG = {"c-beside-linux", "tenon-and-linux"}
+LONG = {
+    "c-beside-linux",
+    "debugging",
+    "own-board",
+    "raspberry-pi-4",
+    "tenon-and-linux",
+    "worst-case",
+}
 """Guides that take long, each with a test of its own."""
 SHORT = sorted({page.stem for page in FOLDER.glob("*.md")} - LONG - {"README"})
 
@@ -28,10 +37,35 @@ def test_guide_to_c_beside_linux(tmp_path):
     follow("c-beside-linux", tmp_path)
 
 
+@pytest.mark.long(35, "docs/guides", "orchestrator/tenonos/deploy", "boards/raspberry-pi-4")
+@pytest.mark.timeout(900)
+def test_guide_to_a_card_for_a_raspberry_pi_4(tmp_path):
+    follow("raspberry-pi-4", tmp_path)
+
+
+@pytest.mark.long(25, "docs/guides", "orchestrator/tenonos/new", "boards/qemu-virt")
+@pytest.mark.timeout(900)
+def test_guide_to_a_board_of_your_own(tmp_path):
+    follow("own-board", tmp_path)
+
+
 @pytest.mark.long(45, "docs/guides", "pool/tenon/channel", "linux")
 @pytest.mark.timeout(900)
 def test_guide_to_tenon_and_linux(tmp_path):
     follow("tenon-and-linux", tmp_path)
+
+
+@pytest.mark.long(15, "docs/guides", "orchestrator/tenonos/trace", "pool/tenon/sync")
+@pytest.mark.timeout(900)
+def test_guide_to_a_worst_case(tmp_path):
+    follow("worst-case", tmp_path)
+
+
+@pytest.mark.long(12, "docs/guides", "orchestrator/tenonos/run")
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(shutil.which("gdb-multiarch") is None, reason="no gdb-multiarch here")
+def test_guide_to_debugging(tmp_path):
+    follow("debugging", tmp_path)
 
 
 PAGE = """

@@ -54,13 +54,27 @@ def test_paths_take_the_recorded_instructions_on_a_cortex_a55(tenon, newer):
 
 
 def assert_paths_as_recorded(tenon, *cpu):
+    done, differences = measured(tenon, "irq", "--environment", "bare", *cpu)
+    assert len(done.result) >= 5
+    assert not differences, "with the other QEMU it takes as many"
+
+
+def measured(tenon, *suite):
+    """A suite's run, and where its rows differ from the recorded ones."""
     rows = RecordedRows.load()
     if rows.made["rust"] != tools()["rust"]:
         pytest.skip(f"the recorded rows are of Rust {rows.made['rust']}")
-    done = tenon("bench", "irq", "--environment", "bare", *cpu)
+    done = tenon("bench", *suite)
     assert_well(done)
-    assert len(done.result) >= 5
-    assert not rows.differences(done.result), "with the other QEMU it takes as many"
+    return done, rows.differences(done.result)
+
+
+@pytest.mark.long(20, "pool/mortise/vcpu", "pool/mortise/run", "pool/mortise/machine")
+@pytest.mark.timeout(600)
+def test_a_core_is_regained_in_the_recorded_instructions(tenon, newer):
+    done, differences = measured(tenon, "regain")
+    assert len(done.result) == 13
+    assert not differences, "with the other QEMU they take as many"
 
 
 @pytest.mark.timeout(600)
