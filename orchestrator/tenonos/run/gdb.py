@@ -1,4 +1,4 @@
-"""A debugger on a running system, with the symbols of every image."""
+"""A debugger on a running system, with commands for its VMs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from tenonos.debugger.model import MORTISE, DebuggedSystem
+from tenonos.debugger.text import quoted
 from tenonos.errors import WorkError
 from tenonos.run.target import Target
 
 PORT = 1234
 DEBUGGERS = ("gdb-multiarch", "aarch64-linux-gnu-gdb", "gdb")
+PACKAGES = Path(__file__).resolve().parents[2]
+"""The folder that the debugger imports the commands from."""
 PACKAGE = "gdb-multiarch"
 """Debian's package of a debugger with all architectures."""
 
@@ -31,15 +35,20 @@ def port() -> int:
 
 
 def command(target: Target, number: int) -> list[str]:
-    """The debugger's command line: Mortise's symbols and those of every VM's image.
+    """The debugger's command line: it defines the commands for several VMs, and connects.
 
-    Images run at the addresses they are linked for; Mortise and a Tenon may use the same numbers,
-    in different address spaces.
+    Images run at the addresses they are linked for; Mortise and the VMs use the same numbers, in
+    different address spaces, so that the commands load the symbols of one at a time.
     """
-    files = [str(path) for _, path in target.elf_files]
-    steps = [f"file {_quoted(files[0])}"] if files else []
-    steps += [f"add-symbol-file {_quoted(file)}" for file in files[1:]]
-    steps += ["set architecture aarch64", f"target remote 127.0.0.1:{number}"]
+    system = DebuggedSystem.of(target).write(target.image.parent)
+    code = f"sys.path.insert(0, {str(PACKAGES)!r}); from tenonos.debugger import commands"
+    first = next((path for name, path in target.elf_files if name != MORTISE), None)
+    steps = [f"file {quoted(str(first))}"] if first else []
+    steps += [
+        "set architecture aarch64",
+        f"target remote 127.0.0.1:{number}",
+        f"python import sys; {code}; commands.load({str(system)!r})",
+    ]
     line = [debugger(), "-q", "-iex", "set confirm off"]
     for step in steps:
         line += ["-ex", step]
@@ -82,8 +91,3 @@ def start(target: Target, number: int) -> subprocess.Popen[bytes]:
 def shown(target: Target, number: int) -> str:
     """The command to type in a shell."""
     return shlex.join(command(target, number))
-
-
-def _quoted(path: str | Path) -> str:
-    text = str(path)
-    return f'"{text}"' if " " in text else text

@@ -56,6 +56,8 @@ class WatchedVm:
     tasks: tuple[WatchedTask, ...] = ()
     ready: str = "tenon-ready"
     """Of a Linux: text of the console line that opens the window."""
+    guest_base: int = 0
+    """Address that the VM has its RAM at."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ class Target:
             )
             memory = range(place.pa, place.pa + place.size)
             watched = (vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
-            vms.append(WatchedVm(*watched, vm.ready or WatchedVm.ready))
+            ready = vm.ready or WatchedVm.ready
+            vms.append(WatchedVm(*watched, ready, place.ipa))
         machine = Machine(
             machine_of(system),
             cpu_of(board),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tenonos.debugger.model import DebuggedSystem
 from tenonos.errors import InputError
 from tenonos.run import frontend, gdb
 from tenonos.run.console import Chunk, Transcript
@@ -80,13 +81,16 @@ def test_a_guest_cannot_move_our_cursor():
     assert "\x1b" not in rendered(console_panel("linux", transcript, 3))
 
 
-def test_the_debugger_gets_every_image():
+def test_the_debugger_gets_the_commands_and_every_image(tmp_path):
     target = Target(
-        *("x", "b", "static", Path("i"), Machine("virt", "a", (), 1, 0, 0), (), range(0)),
-        elf_files=(("mortise", Path("/m y/mortise")), ("motor", Path("/motor"))),
+        *("x", "b", "static", tmp_path / "i", Machine("virt", "a", (), 1, 0, 0), (), range(0)),
+        elf_files=(("mortise", Path("/mortise")), ("motor", Path("/m y/motor"))),
     )
     line = gdb.command(target, 1234)
-    assert 'file "/m y/mortise"' in line and "add-symbol-file /motor" in line
+    assert 'file "/m y/motor"' in line and "target remote 127.0.0.1:1234" in line
+    described = tmp_path / "debugger.json"
+    assert line[-1].startswith("python ") and f"commands.load({str(described)!r})" in line[-1]
+    assert DebuggedSystem.from_json(described.read_text()).mortise == "/mortise"
     assert shlex.split(gdb.shown(target, 1234)) == line
 
 

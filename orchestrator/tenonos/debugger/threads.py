@@ -1,0 +1,223 @@
+"""Tenon's threads, read from a VM's memory by the layout of its image.
+
+No list of the kernel is followed: all storage of threads is static, and the layout has its
+addresses. So the work is bounded whatever the memory holds. What it holds is data of a guest, and
+shown as such: names are cut and cleaned, unknown states are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from tenonos.debugger.model import DebuggerError
+
+Read = Callable[[int, int], bytes]
+"""Reads a VM's RAM: address, size."""
+
+NAME_LIMIT = 32
+STORAGE_LIMIT = 4096
+"""The most threads that are read of one image."""
+FP_DISABLED = 1
+"""The mark in the address of a thread's context: `tenon_machine::context`."""
+INTEGERS = 12
+"""Words of a context that are integer registers: x19 to x30."""
+_PRIVATE = "].alone."
+"""In the path to a pthread's queue for waits without an object."""
+SAVED = 19
+"""The first of them."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the debugging information of an image tells of its threads."""
+
+    size: int
+    """Of a thread, in bytes."""
+    thread: dict[str, tuple[int, int]]
+    """Offset and size of each field."""
+    mutex: dict[str, tuple[int, int]]
+    current: int
+    """Offset of the running thread in a core's kernel."""
+    waits: dict[int, str]
+    """The names of the variants of `tenon_kernel::thread::Wait`."""
+    storage: tuple[int, ...]
+    """Addresses of threads."""
+    kernels: tuple[int, ...]
+    """Addresses of the cores' kernels."""
+    context: int
+    """Size of the context of a thread that does not run."""
+
+    @classmethod
+    def parse(cls, values: dict) -> Layout:
+        """The layout that the probe wrote."""
+        fields = {name: tuple(place) for name, place in values["thread"].items()}
+        return cls(
+            values["size"],
+            fields,
+            {name: tuple(place) for name, place in values["mutex"].items()},
+            values["current"],
+            {int(number): name for number, name in values["waits"].items()},
+            tuple(values["storage"]),
+            tuple(values["kernels"]),
+            values["context"],
+        )
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread of Tenon."""
+
+    address: int
+    number: int
+    name: str
+    priority: int
+    base_priority: int
+    wait: str
+    """The variant of `tenon_kernel::thread::Wait`."""
+    core: int | None
+    """The VM's core on which it runs."""
+    context: int
+    """The address of its context, if it does not run."""
+    awaited: int | None
+    """The address of the object or queue that it waits for."""
+    is_mutex: bool = False
+    owner: int | None = None
+    """The address of the thread that owns the mutex it waits for."""
+
+    def runs_on(self, cores: Sequence[int]) -> int | None:
+        """The number of the core it runs on, of the cores of its VM."""
+        if self.core is None or self.core >= len(cores):
+            return None
+        return cores[self.core]
+
+    def state(
+        self,
+        names: dict[int, str],
+        threads: Sequence[Thread],
+        cores: Sequence[int],
+        executing: Collection[int],
+    ) -> str:
+        """Its state in words: `names` has the symbols of awaited objects, `cores` those of its VM,
+        `executing` the cores that have the VM's context now."""
+        if self.core is not None:
+            number = self.runs_on(cores)
+            off = "" if number in executing else ", which has descheduled the VM"
+            return f"runs on core {number}{off}"
+        if self.wait == "None":
+            return "ready"
+        if self.wait == "Timer":
+            return "sleeps"
+        if self.wait == "Unpark":
+            return "waits to be unparked"
+        if self.wait == "Dormant":
+            return "not started"
+        if self.wait != "Queue":
+            return f"unknown state {self.wait}"
+        what = names.get(self.awaited or 0) or f"{self.awaited or 0:#x}"
+        if _PRIVATE in f"{what}.":
+            return "sleeps or waits for a signal"
+        if not self.is_mutex:
+            return f"waits for {what}"
+        owner = next((one for one in threads if one.address == self.owner), None)
+        held = f", owned by {owner.name} ({owner.number})" if owner is not None else ""
+        return f"waits for mutex {what}{held}"
+
+
+def read_threads(read: Read, layout: Layout) -> list[Thread]:
+    """The threads of a VM, by their numbers."""
+    running: dict[int, int] = {}
+    for core, kernel in enumerate(layout.kernels):
+        running[_word(read(kernel + layout.current, 8))] = core
+    found = [
+        thread
+        for address in layout.storage[:STORAGE_LIMIT]
+        if (thread := _thread(read, layout, address, running)) is not None
+    ]
+    return sorted(found, key=lambda thread: (thread.number, thread.address))
+
+
+def registers(read: Read, layout: Layout, thread: Thread) -> list[int]:
+    """x0 to x30, SP, PC and PSTATE of a thread that does not run; unknown ones are zero."""
+    context = thread.context & ~FP_DISABLED
+    words = read(context, INTEGERS * 8)
+    values = [0] * 34
+    for index in range(INTEGERS):
+        values[SAVED + index] = _word(words[8 * index : 8 * index + 8])
+    values[31] = context + layout.context
+    values[32] = values[30]
+    return values
+
+
+def chosen(threads: Sequence[Thread], wanted: str, vm: str) -> Thread:
+    """The thread with a number, or with a name that no other thread has."""
+    if wanted.isdecimal():
+        found = [thread for thread in threads if thread.number == int(wanted)]
+    else:
+        found = [thread for thread in threads if thread.name == wanted]
+    if not found:
+        raise DebuggerError(f"{vm} has no thread {wanted}; see tenon-threads {vm}")
+    if len(found) > 1:
+        numbers = ", ".join(str(thread.number) for thread in found[:8])
+        raise DebuggerError(
+            f"{len(found)} threads of {vm} are named {wanted}: give a number, {numbers}"
+        )
+    return found[0]
+
+
+def _thread(read: Read, layout: Layout, address: int, running: dict[int, int]) -> Thread | None:
+    """The thread in a storage, if there is one."""
+    data = read(address, layout.size)
+    number = _field(data, layout, "id")
+    if number == 0:
+        return None
+    reason = _field(data, layout, "wait_reason")
+    wait = layout.waits.get(reason, str(reason))
+    mutex = _field(data, layout, "blocked_on")
+    effective = "smp.priority" if len(layout.kernels) > 1 else "state.priority"
+    owner = None
+    if wait == "Queue" and mutex:
+        owner = _owner(read, layout, mutex)
+    return Thread(
+        address=address,
+        number=number,
+        name=_name(read, data, layout),
+        priority=_field(data, layout, effective),
+        base_priority=_field(data, layout, "priority"),
+        wait=wait,
+        core=running.get(address),
+        context=_field(data, layout, "stack_pointer"),
+        awaited=(mutex or _field(data, layout, "queue") or None) if wait == "Queue" else None,
+        is_mutex=bool(mutex),
+        owner=owner,
+    )
+
+
+def _owner(read: Read, layout: Layout, mutex: int) -> int | None:
+    """The thread that owns a mutex."""
+    try:
+        return _word(read(mutex + layout.mutex["state.owner"][0], 8)) or None
+    except DebuggerError:
+        return None
+
+
+def _name(read: Read, data: bytes, layout: Layout) -> str:
+    """The name of a thread: a pointer and a length."""
+    offset, _ = layout.thread["name"]
+    pointer, length = _word(data[offset : offset + 8]), _word(data[offset + 8 : offset + 16])
+    if pointer == 0 or length == 0:
+        return "-"
+    try:
+        text = read(pointer, min(length, NAME_LIMIT)).decode(errors="replace")
+    except DebuggerError:
+        return "?"
+    return "".join(c if c.isprintable() and not c.isspace() else "?" for c in text)
+
+
+def _field(data: bytes, layout: Layout, name: str) -> int:
+    offset, size = layout.thread[name]
+    return _word(data[offset : offset + size])
+
+
+def _word(data: bytes) -> int:
+    return int.from_bytes(data, "little")
