@@ -52,7 +52,7 @@ def command(
     ] = None,
     cpu: Cpu = None,
     debug: Annotated[
-        bool, typer.Option("--gdb", help="Start gdb with commands for VMs and threads (docs/guides/debugging.md).")
+        bool, typer.Option("--gdb", help="Start gdb with commands for VMs and their threads.")
     ] = False,
 ) -> None:
     """Boot a system in QEMU, with its consoles and measurements.

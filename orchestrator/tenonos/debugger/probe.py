@@ -18,13 +18,16 @@ KERNEL = "tenon_kernel::kernel::Kernel"
 MUTEX = "tenon_kernel::wait::Mutex"
 THREAD_FIELDS = (
     *("id", "name", "priority", "state.priority", "smp.priority", "wait_reason"),
-    *("queue", "blocked_on", "stack_pointer"),
+    *("queue", "blocked_on", "stack_pointer", "joiners"),
 )
 CONTEXTS = {"switch_integers": 96, "switch_with_fp": 176, "switch_selective": 176}
 """The size of a context by the function that saves it: `tenon_machine::context_switch`."""
 FRAMES = 64
 LARGE = 1024
 """Size from which the place of an object in a static is shown as an offset, without a path."""
+SLOTS = "TENON_PTHREAD_SLOTS::PLACES"
+NAMES = "TENON_PTHREAD_NAMES::PLACES"
+"""The tables of an image with pthreads; the second one if it names threads."""
 OBJECTS = ("tenon_kernel::wait::WaitQueue", MUTEX)
 _HASH = re.compile(r"::h[0-9a-f]{16}")
 _VARIABLE = re.compile(r"^\d+:\s.* ([\w:]+)(?:\[\d+\])*;$", re.MULTILINE)
@@ -40,6 +43,7 @@ def layout(file: str) -> None:
     mutex = gdb.lookup_type(MUTEX)
     storage: list[int] = []
     kernels: list[int] = []
+    tables = {}
     for name in dict.fromkeys(_VARIABLE.findall(listed)):
         with contextlib.suppress(gdb.error):
             symbols = gdb.lookup_static_symbols(name) or [gdb.lookup_global_symbol(name)]
@@ -49,6 +53,8 @@ def layout(file: str) -> None:
                 address = int(value.address)
                 storage += _places(value.type, THREAD, address)
                 kernels += _places(value.type, KERNEL, address)
+                if name.endswith((SLOTS, NAMES)):
+                    tables[name[name.rindex("TENON") :]] = value
     fields = {name: _field(thread, name) for name in THREAD_FIELDS}
     reason = next(f.type for f in thread.fields() if f.name == "wait_reason")
     waits = next(t for t in _inside(reason) if t.code == gdb.TYPE_CODE_ENUM)
@@ -61,6 +67,8 @@ def layout(file: str) -> None:
         "storage": sorted(set(storage)),
         "kernels": sorted(set(kernels)),
         "context": _context(),
+        "slots": _table(tables, SLOTS, ("thread", "number", "joiners")),
+        "names": _table(tables, NAMES, ("owner", "text")),
     }
     Path(file).write_text(json.dumps(values))
 
@@ -90,6 +98,20 @@ def _context() -> int:
         if name in gdb.execute(f"info functions -q {name}", to_string=True):
             return size
     raise gdb.error("no function that switches threads")
+
+
+def _table(tables: dict[str, gdb.Value], name: str, fields: tuple[str, ...]) -> dict | None:
+    """Address, number and size of the elements of a table, and places of fields in an element."""
+    if name not in tables:
+        return None
+    value = tables[name]
+    element = value.type.strip_typedefs().target()
+    return {
+        "address": int(value.address),
+        "count": value.type.sizeof // element.sizeof,
+        "size": element.sizeof,
+        "fields": {field: _field(element, field) for field in fields},
+    }
 
 
 def _field(kind: gdb.Type, path: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ shown as such: names are cut and cleaned, unknown states are numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tenonos.debugger.model import DebuggerError
 
@@ -28,15 +28,42 @@ SAVED = 19
 """The first of them."""
 
 
+Place = tuple[int, int]
+"""Offset and size of a field."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of an image: its address, elements, and the places of fields in an element."""
+
+    address: int
+    count: int
+    size: int
+    fields: dict[str, Place]
+
+    @classmethod
+    def parse(cls, values: dict | None) -> Table | None:
+        """The table that the probe wrote, if the image has it."""
+        if values is None:
+            return None
+        fields = {name: tuple(place) for name, place in values["fields"].items()}
+        return cls(values["address"], values["count"], values["size"], fields)
+
+    def field(self, index: int, name: str) -> tuple[int, int]:
+        """Address and size of a field of an element."""
+        offset, size = self.fields[name]
+        return self.address + index * self.size + offset, size
+
+
 @dataclass(frozen=True)
 class Layout:
     """What the debugging information of an image tells of its threads."""
 
     size: int
     """Of a thread, in bytes."""
-    thread: dict[str, tuple[int, int]]
+    thread: dict[str, Place]
     """Offset and size of each field."""
-    mutex: dict[str, tuple[int, int]]
+    mutex: dict[str, Place]
     current: int
     """Offset of the running thread in a core's kernel."""
     waits: dict[int, str]
@@ -47,6 +74,10 @@ class Layout:
     """Addresses of the cores' kernels."""
     context: int
     """Size of the context of a thread that does not run."""
+    slots: Table | None = None
+    """Of an image with pthreads: the thread of each, and the number of its use of the slot."""
+    names: Table | None = None
+    """The names of those threads, if the program names any."""
 
     @classmethod
     def parse(cls, values: dict) -> Layout:
@@ -61,6 +92,8 @@ class Layout:
             tuple(values["storage"]),
             tuple(values["kernels"]),
             values["context"],
+            Table.parse(values["slots"]),
+            Table.parse(values["names"]),
         )
 
 
@@ -84,6 +117,8 @@ class Thread:
     is_mutex: bool = False
     owner: int | None = None
     """The address of the thread that owns the mutex it waits for."""
+    joined: int | None = None
+    """The address of the thread whose end it waits for."""
 
     def runs_on(self, cores: Sequence[int]) -> int | None:
         """The number of the core it runs on, of the cores of its VM."""
@@ -115,6 +150,9 @@ class Thread:
         if self.wait != "Queue":
             return f"unknown state {self.wait}"
         what = names.get(self.awaited or 0) or f"{self.awaited or 0:#x}"
+        joined = next((one for one in threads if one.address == self.joined), None)
+        if joined is not None:
+            return f"waits for the end of {joined.name} ({joined.number})"
         if _PRIVATE in f"{what}.":
             return "sleeps or waits for a signal"
         if not self.is_mutex:
@@ -129,11 +167,19 @@ def read_threads(read: Read, layout: Layout) -> list[Thread]:
     running: dict[int, int] = {}
     for core, kernel in enumerate(layout.kernels):
         running[_word(read(kernel + layout.current, 8))] = core
-    found = [
-        thread
-        for address in layout.storage[:STORAGE_LIMIT]
-        if (thread := _thread(read, layout, address, running)) is not None
-    ]
+    slots = _slots(read, layout)
+    joiners = [(layout.slots.field(index, "joiners"), at) for index, (at, _) in slots.items()]
+    offset, size = layout.thread["joiners"]
+    joiners += [((at + offset, size), at) for at in layout.storage[:STORAGE_LIMIT]]
+    names = {at: name for at, name in slots.values() if name}
+    found = []
+    for address in layout.storage[:STORAGE_LIMIT]:
+        thread = _thread(read, layout, address, running)
+        if thread is not None:
+            awaited = thread.awaited or 0
+            joined = next((to for (at, n), to in joiners if 0 <= awaited - at < n), None)
+            name = names.get(address, thread.name)
+            found.append(replace(thread, name=name, joined=joined))
     return sorted(found, key=lambda thread: (thread.number, thread.address))
 
 
@@ -193,6 +239,23 @@ def _thread(read: Read, layout: Layout, address: int, running: dict[int, int]) -
     )
 
 
+def _slots(read: Read, layout: Layout) -> dict[int, tuple[int, str]]:
+    """The thread of each pthread's slot, and the name that the program gave it."""
+    found: dict[int, tuple[int, str]] = {}
+    table, names = layout.slots, layout.names
+    for index in range(min(table.count, STORAGE_LIMIT) if table else 0):
+        thread = _word(read(*table.field(index, "thread")))
+        name = ""
+        if names is not None and index < names.count:
+            # A `pthread_t`; a later use of the slot has another one, and no name.
+            identifier = _word(read(*table.field(index, "number"))) << 32 | index
+            if _word(read(*names.field(index, "owner"))) == identifier:
+                name = _cleaned(read(*names.field(index, "text")).partition(b"\0")[0])
+        if thread:
+            found[index] = thread, name
+    return found
+
+
 def _owner(read: Read, layout: Layout, mutex: int) -> int | None:
     """The thread that owns a mutex."""
     try:
@@ -208,9 +271,14 @@ def _name(read: Read, data: bytes, layout: Layout) -> str:
     if pointer == 0 or length == 0:
         return "-"
     try:
-        text = read(pointer, min(length, NAME_LIMIT)).decode(errors="replace")
+        return _cleaned(read(pointer, min(length, NAME_LIMIT)))
     except DebuggerError:
         return "?"
+
+
+def _cleaned(name: bytes) -> str:
+    """The text of a guest, on one line and in one column."""
+    text = name.decode(errors="replace")
     return "".join(c if c.isprintable() and not c.isspace() else "?" for c in text)
 
 

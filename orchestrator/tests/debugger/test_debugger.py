@@ -12,7 +12,7 @@ from tenonos.debugger.core_file import core_file, whole_pages
 from tenonos.debugger.cores import CoreState, execution
 from tenonos.debugger.model import Area, DebuggedSystem, DebuggedVm, DebuggerError
 from tenonos.debugger.segments import writable
-from tenonos.debugger.threads import Layout, chosen, read_threads, registers
+from tenonos.debugger.threads import Layout, Table, chosen, read_threads, registers
 from tenonos.run.target import Machine, Target, WatchedVm
 from tenonos.system.memory_map import ColouredMemory
 
@@ -88,7 +88,8 @@ def test_a_system_is_described_to_the_debugger(tmp_path):
 FIELDS = ("id", "stack_pointer", "queue", "blocked_on", "priority", "state.priority", "wait_reason")
 LAYOUT = Layout(
     size=96,
-    thread={name: (8 * index, 8) for index, name in enumerate(FIELDS)} | {"name": (64, 16)},
+    thread={name: (8 * index, 8) for index, name in enumerate(FIELDS)}
+    | {"name": (64, 16), "joiners": (80, 16)},
     mutex={"state.owner": (8, 8)},
     current=16,
     waits={0: "Dormant", 1: "None", 2: "Timer", 3: "Unpark", 4: "Queue"},
@@ -161,6 +162,32 @@ def test_threads_are_read_from_memory(memory):
     ]
 
 
+def test_a_thread_that_waits_for_the_end_of_another_names_it(memory):
+    memory.word(LAYOUT.storage[3] + LAYOUT.thread["queue"][0], LAYOUT.storage[2] + 80 + 8)
+    threads = read_threads(memory.read, LAYOUT)
+    assert threads[3].state({}, threads, (3,), ()) == "waits for the end of worker (3)"
+
+
+def test_pthreads_have_the_names_that_the_program_gave_them(memory):
+    slots = Table(
+        RAM.guest + 0xA000, 3, 48, {"thread": (0, 8), "number": (8, 4), "joiners": (16, 8)}
+    )
+    names = Table(RAM.guest + 0xB000, 3, 24, {"owner": (0, 8), "text": (8, 16)})
+    uses = ((2, 7, 7, b"log\ter"), (3, 8, 7, b"former"), (0, 1, 1, b""))
+    for index, (storage, number, named, name) in enumerate(uses):
+        memory.word(slots.field(index, "thread")[0], LAYOUT.storage[storage])
+        memory.word(slots.field(index, "number")[0], number)
+        memory.word(names.field(index, "owner")[0], named << 32 | index)
+        at = names.field(index, "text")[0] - RAM.guest
+        memory.data[at : at + 16] = name.ljust(16, b"\0")
+    memory.word(LAYOUT.storage[3] + LAYOUT.thread["queue"][0], slots.field(0, "joiners")[0])
+    threads = read_threads(memory.read, replace(LAYOUT, slots=slots, names=names))
+    assert [thread.name for thread in threads] == ["idle", "main", "log?er", "worker"]
+    assert threads[3].state({}, threads, (3,), ()) == "waits for the end of log?er (3)"
+    unnamed = read_threads(memory.read, replace(LAYOUT, slots=slots))
+    assert unnamed[2].name == "worker" and unnamed[3].joined == LAYOUT.storage[2]
+
+
 def test_a_thread_is_chosen_by_number_or_by_its_only_name(memory):
     threads = read_threads(memory.read, LAYOUT)
     assert chosen(threads, "main", "motor").number == 2
@@ -189,10 +216,19 @@ def test_names_of_a_guest_are_cut_and_cleaned(memory):
 
 
 def test_memory_with_noise_is_read_without_an_error():
+    fields = {
+        "thread": (0, 8),
+        "number": (8, 4),
+        "joiners": (16, 8),
+        "owner": (0, 8),
+        "text": (8, 16),
+    }
+    table = Table(RAM.guest + 0xA000, 64, 48, fields)
+    layout = replace(LAYOUT, slots=table, names=table)
     for seed in range(50):
         memory = Memory()
         memory.data = bytearray(random.Random(seed).randbytes(RAM.size))
-        threads = read_threads(memory.read, LAYOUT)
+        threads = read_threads(memory.read, layout)
         assert len(threads) == len(LAYOUT.storage)
         for thread in threads:
             assert "\n" not in thread.state({}, threads, (3,), ())
