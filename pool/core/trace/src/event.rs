@@ -50,10 +50,35 @@ pub enum Event {
     State = 21,
     /// The doorbell of a channel rings; the subject is the channel's number.
     Ring = 22,
+    /// A thread is created with these priorities, or they change: see [`of_priorities`].
+    Priority = 23,
+    /// The records that follow describe a thread or an object: see [`of_object`].
+    Describe = 24,
+    /// Its kind; the subject is a number.
+    Kind = 25,
+    /// The next six bytes of its name, zeros behind the end.
+    Text = 26,
+    /// Its name is the symbol of the subject, the address of a function.
+    Symbol = 27,
+}
+
+/// The subject of [`Event::Priority`]: the address of a thread, which is a multiple of 8 below
+/// 2^39, its base and its effective priority.
+#[must_use]
+pub const fn of_priorities(thread: u64, base: u8, effective: u8) -> u64 {
+    thread >> 3 << 12 | (base as u64 & 0x3f) << 6 | effective as u64 & 0x3f
+}
+
+/// The subject of [`Event::Describe`]: the address of an object, which is a multiple of 8 below
+/// 2^39, and its size, of which 32,760 bytes count at most.
+#[must_use]
+pub const fn of_object(address: u64, size: u64) -> u64 {
+    let words = if size < 8 * 0xfff { size / 8 } else { 0xfff };
+    address >> 3 << 12 | words
 }
 
 impl Event {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 27] = [
         Self::Run,
         Self::Ready,
         Self::Sleep,
@@ -76,6 +101,11 @@ impl Event {
         Self::Call,
         Self::State,
         Self::Ring,
+        Self::Priority,
+        Self::Describe,
+        Self::Kind,
+        Self::Text,
+        Self::Symbol,
     ];
 
     /// The event of a number, if this version defines it.
@@ -155,6 +185,17 @@ mod tests {
             assert_eq!(Event::from_number(event as u8), Some(event));
         }
         assert_eq!(Event::from_number(0), None);
-        assert_eq!(Event::from_number(23), None);
+        assert_eq!(Event::from_number(28), None);
+    }
+
+    #[test]
+    fn priorities_and_sizes_fit_beside_an_address() {
+        assert_eq!(
+            of_priorities(0x4008_1238, 40, 63),
+            0x80_1024_7000 | 40 << 6 | 63
+        );
+        assert_eq!(of_priorities(0x7f_ffff_fff8, 63, 0), 0xffff_ffff_ffc0);
+        assert_eq!(of_object(0x4008_1238, 128), 0x80_1024_7000 | 16);
+        assert_eq!(of_object(8, 1 << 20), 0x1fff);
     }
 }

@@ -47,7 +47,7 @@ mod reader;
 mod ring;
 mod writer;
 
-pub use event::{Event, Record};
+pub use event::{Event, Record, of_object, of_priorities};
 pub use reader::{Next, Reader};
 pub use ring::{NAMES, RECORDS, Ring, TEXT};
 pub use writer::Writer;
