@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use crate::thread::{Thread, Wait};
-use core_trace::Event;
+use core_trace::{Event, of_priorities};
 use tenon_machine::options;
 
 impl Kernel {
@@ -19,6 +19,32 @@ impl Kernel {
             self.trace.record(self.clock().ticks(), event, subject);
         }
     }
+
+    /// Records the priorities of a thread that is created, or whose base priority was set.
+    #[inline(always)]
+    pub fn record_priorities(&self, thread: &Thread) {
+        if options::trace() {
+            self.write_priorities(thread);
+        }
+    }
+
+    /// Records the priorities of a thread whose effective priority changed. A server changes the
+    /// priority of its thread at each depletion and replenishment, which is not recorded.
+    #[inline(always)]
+    pub(crate) fn record_inheritance(&self, thread: &Thread) {
+        if options::trace() && !(options::servers() && thread.server().get().is_some()) {
+            self.write_priorities(thread);
+        }
+    }
+
+    /// Out of line, so that images without a trace are compiled as if it did not exist.
+    #[cold]
+    fn write_priorities(&self, thread: &Thread) {
+        let base = thread.base_priority().number();
+        let effective = thread.effective_priority().number();
+        let address = core::ptr::from_ref(thread) as u64;
+        self.record_number(Event::Priority, of_priorities(address, base, effective));
+    }
 }
 
 /// Records the name of a new thread.
@@ -29,12 +55,16 @@ pub(crate) fn record_name(kernel: &Kernel, thread: &Thread) {
     }
 }
 
-/// Records that the current thread begins to wait, and the reason.
+/// Records that the current thread begins to wait, and the reason. The lowest bit of the address of
+/// a queue states that the wait has a timeout.
 #[inline(always)]
 pub(crate) fn record_wait(kernel: &Kernel, thread: &Thread, reason: Wait) {
     if options::trace() {
         match (reason, thread.queue().get()) {
-            (Wait::Queue, Some(queue)) => kernel.record(Event::Wait, queue),
+            (Wait::Queue, Some(queue)) => {
+                let limited = u64::from(thread.timer().is_pending());
+                kernel.record_number(Event::Wait, core::ptr::from_ref(queue) as u64 | limited);
+            }
             (Wait::Timer, _) => kernel.record(Event::Sleep, thread),
             (Wait::Dormant, _) => kernel.record(Event::End, thread),
             _ => kernel.record(Event::Park, thread),

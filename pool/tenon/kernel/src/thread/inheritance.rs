@@ -28,6 +28,7 @@ impl Thread {
                 return;
             }
             thread.set_effective_priority(kernel, priority);
+            kernel.record_inheritance(thread);
             let owner = thread.blocked_on.get();
             let Some(owner) = owner.and_then(|mutex| mutex.owner(kernel)) else {
                 return;

@@ -42,6 +42,7 @@ impl Thread {
         self.smp.init(kernel.index(), false);
         self.smp.set_priority(priority);
         kernel.scheduler.set_priority(self, priority);
+        kernel.record_priorities(self);
         self.wait_reason.set(Wait::None);
     }
 

@@ -87,6 +87,9 @@ impl Server {
             Kernel::with_reschedule(|kernel| {
                 if !server.is_in_background() {
                     kernel.set_server_priority(server, true);
+                    if let Some(thread) = server.thread().get() {
+                        kernel.record_priorities(thread);
+                    }
                 }
                 kernel.switch_server(kernel.current());
             });
@@ -132,6 +135,7 @@ impl Server {
                 kernel.update_budgets();
                 kernel.detach_server(thread);
                 thread.set_base_priority(kernel, self.0.before().get());
+                kernel.record_priorities(thread);
                 kernel.switch_server(kernel.current());
             }
         });

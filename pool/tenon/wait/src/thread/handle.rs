@@ -59,7 +59,8 @@ impl Handle {
     /// As [`Thread::set_priority`](super::Thread::set_priority).
     pub fn set_priority(self, priority: Priority) -> Result<(), Error> {
         with_living(self, |kernel, thread| {
-            thread.set_base_priority(kernel, priority)
+            thread.set_base_priority(kernel, priority);
+            kernel.record_priorities(thread);
         })
     }
 

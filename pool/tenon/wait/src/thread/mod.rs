@@ -48,7 +48,8 @@ impl Thread {
     /// Changes its base priority. The scheduler applies it before this returns.
     pub fn set_priority(&'static self, priority: Priority) {
         Kernel::with_reschedule(|kernel| {
-            PI_CHAIN_LOCK.locked(|| self.0.set_base_priority(kernel, priority))
+            PI_CHAIN_LOCK.locked(|| self.0.set_base_priority(kernel, priority));
+            kernel.record_priorities(&self.0);
         });
     }
 
