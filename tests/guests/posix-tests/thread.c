@@ -165,6 +165,36 @@ static void unborn(void)
 	CHECK(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
+static void *names_itself(void *argument)
+{
+	CHECK(pthread_setname_np(pthread_self(), "of its own") == 0);
+	return argument;
+}
+
+/* As in glibc: 16 bytes with the NUL. A later thread does not have the name of a former one. */
+static void names(void)
+{
+	char name[17] = "0123456789abcdef";
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, leaves, NULL) == 0);
+	CHECK(pthread_getname_np(thread, name, 16) == 0 && name[0] == '\0' && name[16] == '\0');
+	CHECK(pthread_setname_np(thread, "fifteen bytes!!") == 0);
+	CHECK(pthread_setname_np(thread, "sixteen bytes!!!") == ERANGE);
+	CHECK(pthread_getname_np(thread, name, 15) == ERANGE);
+	CHECK(pthread_getname_np(thread, name, sizeof name) == 0);
+	CHECK(strcmp(name, "fifteen bytes!!") == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(pthread_setname_np(thread, "late") == ESRCH);
+	CHECK(pthread_getname_np(thread, name, sizeof name) == ESRCH);
+	CHECK(pthread_create(&thread, NULL, names_itself, NULL) == 0);
+	CHECK(pthread_getname_np(thread, name, sizeof name) == 0 && name[0] == '\0');
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(pthread_setname_np(pthread_self(), "first") == 0);
+	CHECK(pthread_getname_np(pthread_self(), name, sizeof name) == 0);
+	CHECK(strcmp(name, "first") == 0);
+}
+
 static const struct test tests[] = {
 	{ "results", results },
 	{ "many", many },
@@ -173,6 +203,7 @@ static const struct test tests[] = {
 	{ "priorities", priorities },
 	{ "too many", too_many },
 	{ "unborn", unborn },
+	{ "names", names },
 	{ NULL, NULL },
 };
 const struct suite thread_suite = { "thread", tests };

@@ -8,6 +8,7 @@ use tenon_libc::Errno;
 use tenon_libc::errno::number;
 use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_pthread::wait;
+use tenon_thread::trace::{self, Kind, Name};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `PTHREAD_BARRIER_SERIAL_THREAD`: result of one thread of each round.
@@ -145,6 +146,7 @@ pub unsafe extern "C" fn pthread_barrier_init(
             }),
             _room: [0; _],
         });
+        trace::describe(&*barrier, Kind::Barrier, Name::None);
     }
     0
 }

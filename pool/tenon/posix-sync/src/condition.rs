@@ -11,6 +11,7 @@ use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait;
 use tenon_sync::raw::{MutexError, RawCondvar};
+use tenon_thread::trace::{self, Kind, Name};
 
 /// Words of `pthread_cond_t` that hold the raw condition variable.
 const WORDS: usize = 6;
@@ -46,6 +47,7 @@ impl Condition {
         unsafe { (*self.raw.get()).write(RawCondvar::new()) };
         self.monotonic.set(clock == Clock::Monotonic);
         self.mark.set(Self::MARK);
+        trace::describe(self, Kind::Condition, Name::None);
     }
 
     fn raw(&'static self) -> &'static RawCondvar {

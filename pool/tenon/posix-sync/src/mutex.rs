@@ -13,6 +13,7 @@ use tenon_pthread::policy;
 use tenon_pthread::wait::{self, WaitError};
 use tenon_sync::raw::{Acquired, MutexError, Protocol, RawMutex, Robustness};
 use tenon_thread::thread::{self, Priority};
+use tenon_thread::trace::{self, Kind, Name};
 
 /// Words of `pthread_mutex_t` that hold the raw mutex.
 const WORDS: usize = 14;
@@ -61,6 +62,7 @@ impl Mutex {
         self.inconsistent.set(false);
         self.recursion.set(0);
         self.mark.set(Self::MARK);
+        trace::describe(self, Kind::Mutex, Name::None);
     }
 
     #[inline(always)]

@@ -14,6 +14,7 @@ use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait::{self, WaitError};
 use tenon_thread::thread::{Priority, Thread};
 use tenon_thread::time::Instant;
+use tenon_thread::trace::{self, Kind, Name};
 use tenon_thread::wait::{Guarded, WaitQueue, Waking};
 
 #[derive(Default)]
@@ -49,6 +50,7 @@ unsafe impl Object for ReadWrite {
     }
 
     fn init_static(&self) -> Result<(), Errno> {
+        trace::describe(self, Kind::ReadWriteLock, Name::None);
         Ok(())
     }
 }
@@ -193,6 +195,7 @@ pub unsafe extern "C" fn pthread_rwlock_init(
             state: Guarded::new(State::default()),
             _room: [0; _],
         });
+        trace::describe(&*lock, Kind::ReadWriteLock, Name::None);
     }
     0
 }

@@ -12,6 +12,7 @@ use tenon_libc::errno::report;
 use tenon_libc::object::{DESTROYED, Object, at};
 use tenon_libc::time::{self, Clock, Timeout, Timespec};
 use tenon_pthread::wait::{self, Effect, WaitError};
+use tenon_thread::trace::{self, Kind, Name};
 use tenon_thread::wait::{Guarded, WaitQueue};
 
 /// `SEM_VALUE_MAX` of `<limits.h>`.
@@ -151,6 +152,7 @@ pub unsafe extern "C" fn sem_init(semaphore: *mut Semaphore, _shared: c_int, val
         semaphore.write(Semaphore::uninitialised());
         (*semaphore).named.set(0);
         (*semaphore).initialise(value);
+        trace::describe(&*semaphore, Kind::Semaphore, Name::None);
     }
     0
 }

@@ -28,6 +28,10 @@ void pthread_exit(void *__result) __attribute__((__noreturn__));
 pthread_t pthread_self(void);
 int pthread_equal(pthread_t __one, pthread_t __other);
 
+/* Not of POSIX; as in glibc: a name has 16 bytes with its NUL. */
+int pthread_setname_np(pthread_t __which, const char *__name);
+int pthread_getname_np(pthread_t __which, char *__name, size_t __size);
+
 int pthread_getschedparam(pthread_t __which, int *__restrict __policy,
 			  struct sched_param *__restrict __parameters);
 int pthread_setschedparam(pthread_t __which, int __policy, const struct sched_param *__parameters);

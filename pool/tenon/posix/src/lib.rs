@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `clock`, `sleep`, [`timer`] | clocks, sleeping, interval timers |
 //! | [`mqueue`] | message queues |
+//! | [`thread_name`] | names of threads |
 //! | [`system`], [`sysconf`] | standard streams as files, system name, configurable limits |
 //!
 //! # Guarantees
@@ -32,6 +33,7 @@ pub mod mqueue;
 mod sleep;
 pub mod sysconf;
 pub mod system;
+pub mod thread_name;
 pub mod timer;
 
 #[doc(hidden)]
@@ -64,6 +66,7 @@ macro_rules! process {
                 config::TENON_PTHREAD_THREADS,
                 config::TENON_PTHREAD_STACK
             );
+            $crate::define_thread_names!(config::TENON_PTHREAD_THREADS);
             $crate::parts::define_signal_queue!(config::TENON_POSIX_SIGNAL_QUEUE);
             $crate::define_timers!(config::TENON_POSIX_TIMER_TIMERS);
             $crate::define_message_queues!(config::TENON_MQUEUE_QUEUES, config::TENON_MQUEUE_OPEN);

@@ -10,6 +10,7 @@ use core::ptr;
 use tenon_libc::errno::number;
 use tenon_libc::{Errno, tls};
 use tenon_thread::thread::Priority;
+use tenon_thread::trace::Name;
 
 /// Start routine of a thread.
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -84,6 +85,7 @@ unsafe fn create(
     };
     // The thread can be found by its ID from here on, before it starts.
     LOCK.masked(|(), _| slot.thread.set(Some(slot.block.thread())));
+    slot.describe(Name::Symbol(start as *const () as usize));
     let scheduled = (priority, policy::is_time_sliced(policy));
     // SAFETY: `name` is valid for a write, and the thread may read it as soon as it runs; the stack
     // is new, or the program reserves it for the thread.

@@ -8,7 +8,9 @@ use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr;
 use tenon_libc::{Errno, tls};
+use tenon_thread::options;
 use tenon_thread::thread::{self, Block, Priority, Thread};
+use tenon_thread::trace::{self, Kind, Name};
 use tenon_thread::wait::{Guarded, WaitQueue, Waking};
 
 /// Protects the thread table. Its holder does not allocate memory.
@@ -117,6 +119,13 @@ impl Slot {
         self.thread.get()
     }
 
+    /// Describes the slot in a trace, with the name of its thread.
+    #[inline(always)]
+    pub fn describe(&self, name: Name<'_>) {
+        trace::describe(self, Kind::Thread, name);
+        trace::describe(&self.alone, Kind::Suspension, Name::None);
+    }
+
     /// Marks the thread as a service thread: the program exits although it runs.
     pub fn exclude_from_exit(&self) {
         self.ending.set(true);
@@ -202,6 +211,9 @@ pub fn adopt_main() -> *const c_void {
         let slot = slots().first()?;
         slot.claim(SlotState::Joinable, 0);
         slot.thread.set(Some(masked.current()));
+        if options::trace() {
+            slot.describe(Name::Text(masked.current().name().as_bytes()));
+        }
         Some(ptr::from_ref(slot).cast())
     })
     .unwrap_or(ptr::null())

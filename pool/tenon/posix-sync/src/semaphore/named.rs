@@ -6,6 +6,7 @@ use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
 use tenon_libc::Errno;
 use tenon_libc::errno::report;
+use tenon_thread::trace::{self, Kind};
 use tenon_thread::wait::Guarded;
 
 /// Maximum number of named semaphores.
@@ -72,6 +73,8 @@ fn open(name: Name, flags: c_int, value: u32) -> Result<&'static Semaphore, Errn
                 let index = entries.iter().position(free).ok_or(Errno::ENOSPC)?;
                 entries[index].name.set(name);
                 SEMAPHORES[index].initialise(value);
+                let path = trace::Name::Path(&name);
+                trace::describe(&SEMAPHORES[index], Kind::Semaphore, path);
                 index
             }
         };

@@ -10,6 +10,7 @@ use core::ptr;
 use tenon_libc::Errno;
 use tenon_pthread::signal::Notification;
 use tenon_pthread::signal::event::SigEvent;
+use tenon_thread::trace::{self, Kind, Name as TraceName};
 use tenon_thread::wait::Guarded;
 
 unsafe extern "C" {
@@ -307,6 +308,7 @@ pub(crate) fn open(
                     slot.queue
                         .open(spec.memory.cast(), spec.capacity, spec.size, spec.room);
                 }
+                trace::describe(&slot.queue, Kind::MessageQueue, TraceName::Path(name));
                 Ok(Opened::Created(number))
             }
             _ => Ok(Opened::Existing(number)),
