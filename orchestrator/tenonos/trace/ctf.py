@@ -12,7 +12,9 @@ from pathlib import Path
 
 from tenonos.trace import hypervisor
 from tenonos.trace.collect import CoreTrace, VmTrace
+from tenonos.trace.descriptions import Descriptions, priorities
 from tenonos.trace.ring import Event, Gap
+from tenonos.trace.timeline import merged
 
 _MAGIC = 0xC1FC1FC1
 _PACKET = struct.Struct("<IIQQQQQI")
@@ -60,11 +62,14 @@ def write(traces: Iterable[VmTrace], folder: Path) -> None:
         )
         text = _METADATA.format(vm=trace.name, hertz=hertz) + described
         (own / "metadata").write_text(text)
+        described = Descriptions(trace.statics)
+        for _, number, event in merged(trace.cores):
+            described.take(number, event)
         for core in trace.cores:
-            (own / f"core{core.core}").write_bytes(packet(trace, core))
+            (own / f"core{core.core}").write_bytes(_packet(trace, described, core))
 
 
-def packet(trace: VmTrace, core: CoreTrace) -> bytes:
+def _packet(trace: VmTrace, described: Descriptions, core: CoreTrace) -> bytes:
     """The events of a core as one packet."""
     body = bytearray()
     times = [event.ticks for _, event in core.events if not isinstance(event, Gap)]
@@ -72,17 +77,26 @@ def packet(trace: VmTrace, core: CoreTrace) -> bytes:
         if isinstance(event, Gap):
             continue
         body += _EVENT.pack(event.event, event.ticks, event.subject)
-        body += _name(trace, event.event, event.subject).encode() + b"\0"
+        body += _name(trace, described, event.event, event.subject).encode() + b"\0"
     bits = 8 * (_PACKET.size + len(body))
     first, last = (times[0], max(times)) if times else (0, 0)
     return _PACKET.pack(_MAGIC, 0, first, last, bits, bits, core.lost, core.core) + bytes(body)
 
 
-def _name(trace: VmTrace, event: Event, subject: int) -> str:
+def _name(trace: VmTrace, described: Descriptions, event: Event, subject: int) -> str:
+    if event is Event.PRIORITY:
+        block, found = priorities(subject)
+        thread = _name(trace, described, Event.RUN, block)
+        return f"{thread}: base {found.base}, effective {found.effective}"
+    if event is Event.SYMBOL:
+        return trace.statics.function(subject)
     if event in (Event.ENTER, Event.LEAVE):
         return trace.interrupts.get(subject, "")
-    if event is Event.VALUE:
+    if event in (Event.VALUE, Event.DESCRIBE, Event.KIND, Event.TEXT):
         return ""
     if event in hypervisor.SPOKEN:
         return hypervisor.words(trace, event, subject)
-    return trace.threads.get(subject) or trace.statics.name(subject)
+    if event is Event.WAIT:
+        return described.object(subject & ~1)
+    known = described.names.get(described.thread(subject)) or trace.threads.get(subject)
+    return known or described.object(subject)

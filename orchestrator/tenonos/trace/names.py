@@ -1,4 +1,4 @@
-"""Names of addresses in an image: the statics that contain them, by source name."""
+"""Names of addresses in an image by its source: the statics that contain them, and functions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ _LARGE = 1024
 
 
 class Statics:
-    """The statics of an image, by address."""
+    """The statics and the functions of an image, by address."""
 
     def __init__(self, elf: Path) -> None:
         from elftools.elf.elffile import ELFFile
 
         with elf.open("rb") as file:
             table: Any = ELFFile(file).get_section_by_name(".symtab")
+            symbols = list(table.iter_symbols()) if table else []
             found = {
                 symbol["st_value"]: (symbol["st_value"] + symbol["st_size"], symbol.name)
-                for symbol in (table.iter_symbols() if table else ())
+                for symbol in symbols
                 if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_size"]
+            }
+            self._functions = {
+                symbol["st_value"]: symbol.name
+                for symbol in symbols
+                if symbol["st_info"]["type"] == "STT_FUNC"
             }
         self._starts = sorted(found)
         self._found = found
@@ -42,3 +48,8 @@ class Statics:
                 inside = f"+{address - start:#x}" if end - start > _LARGE else ""
                 return demangled(symbol) + inside
         return f"{address:#x}"
+
+    def function(self, address: int) -> str:
+        """The name of the function that begins at an address, or the address."""
+        symbol = self._functions.get(address)
+        return demangled(symbol) if symbol else f"{address:#x}"

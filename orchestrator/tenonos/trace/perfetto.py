@@ -2,7 +2,8 @@
 
 A VM is a process. Its tracks are threads of that process: for each core the running thread and the
 interrupt being served, for each thread its states, for each mark its slices, for each lock its
-holder. Times are microseconds, with nanoseconds as decimals.
+holder. The priorities of a thread are curves, and arguments of its slices. Times are microseconds,
+with nanoseconds as decimals.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tenonos.trace.descriptions import Priorities
 from tenonos.trace.timeline import Timeline
 
 _COLOURS = {"running": "thread_state_running", "ready": "thread_state_runnable"}
@@ -46,6 +48,8 @@ def events(made: Timeline, process: int, flows: int = 0) -> Iterator[dict[str, A
         event["dur"] = (piece.end - piece.start) / 1000
         if piece.name in _COLOURS:
             event["cname"] = _COLOURS[piece.name]
+        if piece.priorities is not None:
+            event["args"] = _priorities(piece.priorities)
         yield event
     for instant in made.instants:
         yield _event("i", instant.name, process, tracks[instant.track], instant.at) | {"s": "t"}
@@ -56,6 +60,13 @@ def events(made: Timeline, process: int, flows: int = 0) -> Iterator[dict[str, A
         yield finish | {"id": number, "cat": "wake", "bp": "e"}
     for sample in made.samples:
         yield _event("C", sample.name, process, 0, sample.at) | {"args": {"value": sample.value}}
+    for change in made.changes:
+        curve = _event("C", f"{change.track} priority", process, 0, change.at)
+        yield curve | {"args": _priorities(change.priorities)}
+
+
+def _priorities(known: Priorities) -> dict[str, int]:
+    return {"base": known.base, "effective": known.effective}
 
 
 def _event(kind: str, name: str, process: int, track: int, time: int) -> dict[str, Any]:

@@ -50,6 +50,11 @@ class Event(IntEnum):
     CALL = 20
     STATE = 21
     RING = 22
+    PRIORITY = 23
+    DESCRIBE = 24
+    KIND = 25
+    TEXT = 26
+    SYMBOL = 27
 
 
 _KNOWN = frozenset(Event)

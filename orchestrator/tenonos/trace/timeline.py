@@ -1,12 +1,14 @@
-"""Timelines from events: running threads, thread states, wake-ups, interrupts, locks."""
+"""Timelines from events: running threads, states, priorities, wake-ups, interrupts, locks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from tenonos.trace import hypervisor
 from tenonos.trace.collect import CoreTrace, VmTrace
+from tenonos.trace.descriptions import Descriptions, Priorities, Thread, priorities
 from tenonos.trace.ring import Event, Gap, Record
 
 RUNNING, READY, ENDED = "running", "ready", "ended"
@@ -20,6 +22,8 @@ class Slice:
     name: str
     start: int
     end: int
+    priorities: Priorities | None = None
+    """Those of the thread at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,15 @@ class Sample:
     value: int
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The priorities of a thread from a point in time on."""
+
+    track: str
+    at: int
+    priorities: Priorities
+
+
 @dataclass
 class Timeline:
     """The timeline of one VM."""
@@ -63,14 +76,19 @@ class Timeline:
     instants: list[Instant] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     lost: int = 0
 
 
 def timeline(trace: VmTrace) -> Timeline:
     """The timeline of a VM's events, cores merged by time."""
     made = Timeline(trace.name)
-    painter = _Painter(trace, made)
-    for time, core, event in _merged(trace.cores):
+    events = list(merged(trace.cores))
+    beforehand = Descriptions(trace.statics)
+    for _, core, event in events:
+        beforehand.take(core, event)
+    painter = _Painter(trace, made, beforehand.names)
+    for time, core, event in events:
         painter.take(time, core, event)
     painter.finish()
     made.cores.sort()
@@ -78,7 +96,8 @@ def timeline(trace: VmTrace) -> Timeline:
     return made
 
 
-def _merged(cores: list[CoreTrace]) -> Iterator[tuple[int, int, Record | Gap]]:
+def merged(cores: list[CoreTrace]) -> Iterator[tuple[int, int, Record | Gap]]:
+    """Time, core and event of all cores by time."""
     events = [(time, core.core, event) for core in cores for time, event in core.events]
     # A stable sort keeps the order of each core's events.
     yield from sorted(events, key=lambda event: event[0])
@@ -87,30 +106,35 @@ def _merged(cores: list[CoreTrace]) -> Iterator[tuple[int, int, Record | Gap]]:
 class _Painter:
     """The state of all cores and threads during the replay of events."""
 
-    def __init__(self, trace: VmTrace, made: Timeline) -> None:
+    def __init__(self, trace: VmTrace, made: Timeline, names: dict[Thread, str]) -> None:
         self.trace, self.made = trace, made
+        self.described, self.names = Descriptions(trace.statics), names
         self.now = 0
-        self.running: dict[int, tuple[int, int]] = {}
+        self.running: dict[int, tuple[Thread, int]] = {}
         """Core → running thread and start time."""
-        self.states: dict[int, tuple[str, int]] = {}
+        self.states: dict[Thread, tuple[str, int]] = {}
         """Thread → state and start time."""
+        self.priorities: dict[Thread, Priorities] = {}
+        self.changes: list[tuple[Thread, int, Priorities]] = []
+        """Changes of priorities; the tracks of threads are in the order in which they are ready."""
         self.interrupts: dict[int, list[tuple[int, int]]] = {}
         """Core → interrupts being served, the innermost last, and start times."""
         self.exits: dict[int, tuple[int, int]] = {}
         """Core → reason of the exit to Mortise, and start time."""
-        self.stretches: dict[tuple[int, int], list[int]] = {}
+        self.stretches: dict[tuple[Thread | None, int], list[int]] = {}
         """Thread and mark → start times of open slices."""
         self.locks: dict[int, tuple[str, int]] = {}
         """Lock → holder and start time."""
-        self.wakers: dict[int, tuple[str, int]] = {}
+        self.wakers: dict[Thread, tuple[str, int]] = {}
         self.marked: dict[int, int] = {}
         """Core → last event, to which a value belongs."""
-        self._named: dict[int, str] = {}
+        self._named: dict[Thread, str] = {}
 
     def take(self, time: int, core: int, event: Record | Gap) -> None:
         """Process one event of a core."""
         self.now = max(self.now, time)
         track = self._core(core)
+        self.described.take(core, event)
         if isinstance(event, Gap):
             self._forget(core)
             self.made.instants.append(Instant(track, f"{event.count} events lost", time))
@@ -120,10 +144,11 @@ class _Painter:
             case Event.RUN:
                 if hypervisor.is_idle(event):
                     self._return(core, time)
-                self._run(core, subject, time)
+                self._run(core, self.described.thread(subject), time)
             case Event.READY:
-                self.wakers[subject] = (self._here(core), time)
-                self._state(subject, READY, time)
+                woken = self.described.thread(subject)
+                self.wakers[woken] = (self._here(core), time)
+                self._state(woken, READY, time)
             case Event.SLEEP | Event.PARK | Event.WAIT | Event.END:
                 self._wait(core, event, time)
             case Event.ENTER:
@@ -140,6 +165,10 @@ class _Painter:
                 self.exits[core] = (subject, time)
             case Event.RETURN:
                 self._return(core, time)
+            case Event.PRIORITY:
+                self._priorities(subject, time)
+            case Event.DESCRIBE | Event.KIND | Event.TEXT | Event.SYMBOL:
+                pass
             case Event.VALUE:
                 name = self.trace.statics.name(self.marked.get(core, 0))
                 self.made.samples.append(Sample(name, time, subject))
@@ -148,7 +177,7 @@ class _Painter:
                 self.made.instants.append(Instant(self._here(core), what, time))
             case _:
                 self.marked[core] = subject
-                what = _WORDS[event.event].format(self.trace.statics.name(subject))
+                what = _WORDS[event.event].format(self.described.object(subject))
                 self.made.instants.append(Instant(self._here(core), what, time))
 
     def finish(self) -> None:
@@ -159,8 +188,10 @@ class _Painter:
             self._forget(core)
         for thread in list(self.states):
             self._state(thread, ENDED, self.now)
+        for thread, time, found in self.changes:
+            self.made.changes.append(Change(self.thread(thread), time, found))
 
-    def _run(self, core: int, thread: int, time: int) -> None:
+    def _run(self, core: int, thread: Thread, time: int) -> None:
         before = self.running.pop(core, None)
         if before is not None:
             self._slice(self._core(core), self.thread(before[0]), before[1], time)
@@ -181,7 +212,7 @@ class _Painter:
             case Event.PARK:
                 state = "parked"
             case Event.WAIT:
-                state = f"waits for {self.trace.statics.name(event.subject)}"
+                state = self.described.awaited(event.subject)
             case _:
                 state = ENDED
         self._state(self.running[core][0], state, time)
@@ -199,7 +230,7 @@ class _Painter:
             self._slice(self._track(f"core {core} exits"), what, start, time)
 
     def _stretch(self, core: int, event: Record, time: int) -> None:
-        thread = self.running.get(core, (0, 0))[0]
+        thread = self.running[core][0] if core in self.running else None
         name = self.trace.statics.name(event.subject)
         open_ = self.stretches.setdefault((thread, event.subject), [])
         if event.event is Event.BEGIN:
@@ -212,28 +243,38 @@ class _Painter:
 
     def _held(self, lock: int, time: int) -> None:
         holder, since = self.locks.pop(lock)
-        track = f"lock {self.trace.statics.name(lock)}"
+        track = f"lock {self.described.object(lock)}"
         if track not in self.made.locks:
             self.made.locks.append(track)
         self._slice(track, holder, since, time)
 
-    def _state(self, thread: int, state: str, time: int) -> None:
+    def _state(self, thread: Thread, state: str, time: int) -> None:
         before = self.states.get(thread)
         self.states[thread] = (state, time)
         if before is not None and before[0] != ENDED:
-            self._slice(self.thread(thread), before[0], before[1], time)
+            known = self.priorities.get(thread)
+            self._slice(self.thread(thread), before[0], before[1], time, known)
+
+    def _priorities(self, subject: int, time: int) -> None:
+        block, found = priorities(subject)
+        thread = self.described.thread(block)
+        if self.priorities.get(thread) != found:
+            self.priorities[thread] = found
+            self.changes.append((thread, time, found))
 
     def _forget(self, core: int) -> None:
         """Discard the state of a core after lost events."""
-        thread, since = self.running.pop(core, (0, 0))
+        thread, since = self.running.pop(core, (None, 0))
         if thread:
             self._slice(self._core(core), self.thread(thread), since, self.now)
         self.interrupts.pop(core, None)
         self.exits.pop(core, None)
         self.locks.clear()
 
-    def _slice(self, track: str, name: str, start: int, end: int) -> None:
-        self.made.slices.append(Slice(track, name, start, end))
+    def _slice(
+        self, track: str, name: str, start: int, end: int, own: Priorities | None = None
+    ) -> None:
+        self.made.slices.append(Slice(track, name, start, end, own))
 
     def _here(self, core: int) -> str:
         """The track of a core's current activity: an interrupt, or the running thread."""
@@ -254,17 +295,27 @@ class _Painter:
     def _handlers(self, core: int) -> str:
         return f"core {core} interrupts"
 
-    def thread(self, subject: int) -> str:
-        """A thread's name; equal names are distinguished by their statics."""
-        if subject not in self._named:
-            name = self.trace.threads.get(subject) or self.trace.statics.name(subject)
-            if name in self.made.threads:
-                name = f"{name} ({self.trace.statics.name(subject)})"
-            if name in self.made.threads:
-                name = f"{name} {subject:#x}"
-            self.made.threads.append(name)
-            self._named[subject] = name
-        return self._named[subject]
+    def thread(self, thread: Thread) -> str:
+        """A thread's name; equal names are distinguished by their statics, and by numbers."""
+        if thread not in self._named:
+            self._named[thread] = self._distinct(thread)
+        return self._named[thread]
+
+    def _distinct(self, thread: Thread) -> str:
+        block, number = thread
+        described = self.names.get(thread)
+        if described is None and number:
+            # An application in Rust keeps the storage of a thread for the same one.
+            return self.thread((block, number - 1))
+        static = self.trace.statics.name(block)
+        plain = described or self.trace.threads.get(block) or static
+        if described is None:
+            names = iter((plain, f"{plain} ({static})", f"{plain} ({static}) {block:#x}"))
+        else:
+            names = chain((plain,), (f"{plain} {number}" for number in count(2)))
+        name = next(name for name in names if name not in self.made.threads)
+        self.made.threads.append(name)
+        return name
 
     def interrupt(self, number: int) -> str:
         """An interrupt's name."""

@@ -18,10 +18,17 @@ from tenonos.trace.collect import CoreTrace, VmTrace
 from tenonos.trace.ring import Event, Gap, Record, RingReader
 from tenonos.trace.timeline import timeline
 
+HEAP = "motor_image::tenon_process::HEAP+0x40"
+
 
 class Statics:
     def name(self, address):
-        return {0x3000: "motor::FILTER", 0x4000: "motor::LOCK"}.get(address, f"{address:#x}")
+        return {0x3000: "motor::FILTER", 0x4000: "motor::LOCK", 0x7000: HEAP}.get(
+            address, f"{address:#x}"
+        )
+
+    def function(self, address):
+        return {0x500: "produce", 0x600: "consume"}.get(address, f"{address:#x}")
 
 
 def traced(*rings):
@@ -88,6 +95,110 @@ def test_what_waits_and_what_is_marked_has_its_name():
     ]
     assert [(sample.name, sample.value) for sample in made.samples] == [("motor::FILTER", 42)]
     assert of(made, "0x2")[-1][0] == "running", "who ended is in no state"
+
+
+SLOT, SUSPENSION, JOINERS, BLOCK = 0x8000, 0x8010, 0x8018, 0x8020
+
+
+def described(ring, at, address, size, kind, *, text=b"", symbol=None):
+    """Describe an object as `tenon_thread::trace::describe` does."""
+    ring.record(at, Event.DESCRIBE, address >> 3 << 12 | size // 8)
+    ring.record(at, Event.KIND, kind)
+    for part in range(0, len(text), 6):
+        ring.record(at, Event.TEXT, int.from_bytes(text[part : part + 6], "little"))
+    if symbol is not None:
+        ring.record(at, Event.SYMBOL, symbol)
+
+
+def created(ring, at, routine):
+    """Create a thread of a program in C."""
+    described(ring, at, SLOT, 0x100, 1, symbol=routine)
+    described(ring, at, SUSPENSION, 8, 2)
+    ring.record(at, Event.PRIORITY, BLOCK >> 3 << 12 | 11 << 6 | 11)
+    ring.record(at, Event.READY, BLOCK)
+
+
+def replayed(ring, *events):
+    for at, (event, subject) in enumerate(events, 1):
+        ring.record(at * HERTZ // 1000, event, subject)
+    return timeline(traced(ring))
+
+
+def test_threads_have_the_names_of_their_routines_until_they_are_named():
+    ring = Ring()
+    ring.name(BLOCK, "pthread")
+    created(ring, 0, 0x500)
+    ring.record(1, Event.RUN, BLOCK)
+    ring.record(2, Event.END, BLOCK)
+    created(ring, 3, 0x600)
+    ring.record(4, Event.RUN, BLOCK)
+    described(ring, 5, SLOT, 0x100, 1, text=b"logger of all")
+    ring.record(6, Event.END, BLOCK)
+    created(ring, 7, 0x500)
+    made = timeline(traced(ring))
+    assert made.threads == ["produce", "logger of all", "produce 2"]
+    assert [name for name, *_ in of(made, "logger of all")] == ["ready", "running"]
+    assert [name for name, *_ in of(made, "produce")] == ["ready", "running"]
+
+
+def test_a_thread_without_descriptions_keeps_its_track():
+    ring = Ring()
+    ring.name(BLOCK, "control")
+    run = [(Event.READY, BLOCK), (Event.RUN, BLOCK), (Event.END, BLOCK)]
+    assert replayed(ring, *run, *run).threads == ["control"]
+
+
+@pytest.mark.parametrize(
+    ("address", "size", "kind", "text", "queue", "state"),
+    [
+        (0x9000, 0x80, 8, b"/samples", 0x9028, "waits for /samples"),
+        (0x9000, 0x80, 5, b"", 0x9029, "waits for semaphore 0x9028"),
+        (0x3000, 0x80, 3, b"", 0x3000, "waits for motor::FILTER"),
+        (0x7000, 0x80, 3, b"", 0x7000, "waits for mutex 0x7000"),
+        (0x9000, 0x80, 77, b"", 0x9000, "waits for 0x9000"),
+        (0x9000, 8, 8, b"/samples", 0x9008, "waits for 0x9008"),
+        (SUSPENSION, 8, 2, b"", SUSPENSION | 1, "sleeps"),
+        (SUSPENSION, 8, 2, b"", SUSPENSION, "waits for a signal"),
+        (0x9000, 0x100, 1, b"main", 0x9018, "waits for the end of main"),
+    ],
+)
+def test_a_blocked_thread_states_what_it_waits_for(address, size, kind, text, queue, state):
+    ring = Ring()
+    created(ring, 0, 0x500)
+    described(ring, 0, address, size, kind, text=text)
+    made = replayed(ring, (Event.RUN, BLOCK), (Event.WAIT, queue), (Event.RUN, 0x2000))
+    assert of(made, "produce")[-1][0] == state
+
+
+def test_an_object_in_the_memory_of_a_former_one_is_the_new_one():
+    ring = Ring()
+    described(ring, 0, 0x9010, 8, 5)
+    described(ring, 0, 0x9000, 0x80, 3)
+    made = replayed(ring, (Event.RUN, BLOCK), (Event.WAIT, 0x9010), (Event.RUN, 0x2000))
+    assert made.slices[-2].name == "waits for mutex 0x9010"
+
+
+def test_priorities_are_curves_and_arguments_of_slices():
+    ring = Ring()
+    ring.name(BLOCK, "control")
+    of_block = BLOCK >> 3 << 12
+    own, inherited = of_block | 11 << 6 | 11, of_block | 11 << 6 | 40
+    made = replayed(
+        ring,
+        (Event.PRIORITY, own),
+        (Event.RUN, BLOCK),
+        (Event.PRIORITY, inherited),
+        (Event.PRIORITY, inherited),
+        (Event.SLEEP, BLOCK),
+        (Event.PRIORITY, own),
+        (Event.READY, BLOCK),
+    )
+    events = list(perfetto.events(made, 1))
+    curve = [(e["ts"], e["args"]) for e in events if e["name"] == "control priority"]
+    low, high = {"base": 11, "effective": 11}, {"base": 11, "effective": 40}
+    assert curve == [(1000.0, low), (3000.0, high), (6000.0, low)]
+    states = {e["name"]: e["args"] for e in events if e["ph"] == "X" and "args" in e}
+    assert states == {"running": high, "sleeps": low, "ready": low}
 
 
 def test_missing_records_are_reported_and_not_guessed():
@@ -158,6 +269,18 @@ def test_ctf_packets_hold_every_event(tmp_path):
     assert len(found) == 13 and found[0] == (Event.RUN, 0, 0x1000, "control")
     assert found[3] == (Event.ENTER, HERTZ // 1000, 27, "timer")
     assert (first, last) == (0, found[-1][1])
+
+
+def test_ctf_names_what_is_described(tmp_path):
+    ring = Ring()
+    created(ring, 0, 0x500)
+    described(ring, 1, 0x9000, 0x80, 8, text=b"/samples")
+    ring.record(2, Event.RUN, BLOCK)
+    ring.record(3, Event.WAIT, 0x9029)
+    write.write([traced(ring)], tmp_path / "t.ctf")
+    data = (tmp_path / "t.ctf/motor/core0").read_bytes()
+    assert b"produce: base 11, effective 11\0" in data
+    assert b"/samples\0" in data and data.count(b"produce\0") == 3
 
 
 @pytest.mark.parametrize("name", ["t", "t.txt", "t.pftrace"])

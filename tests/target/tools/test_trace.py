@@ -201,6 +201,120 @@ def assert_apart(name, pieces):
         assert end <= start + 1e-6, (name, before, after, end, start)
 
 
+WAITS = """
+#include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static sem_t gate;
+static pthread_mutex_t lock;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void *take(void *semaphore)
+{
+	pthread_setname_np(pthread_self(), "taker");
+	sem_wait(semaphore);
+	return NULL;
+}
+
+static void *wait_for_change(void *unused)
+{
+	struct timespec soon;
+
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_nsec = (soon.tv_nsec + 1000000) % 1000000000;
+	pthread_mutex_lock(&lock);
+	pthread_cond_timedwait(&changed, &lock, &soon);
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void *receive(void *queue)
+{
+	char byte;
+	sigset_t none;
+
+	mq_receive(*(mqd_t *)queue, &byte, 1, NULL);
+	sigemptyset(&none);
+	sigsuspend(&none);
+	return NULL;
+}
+
+static void run(void *(*routine)(void *), void *argument, sem_t *posted)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, routine, argument);
+	nanosleep(&pause, NULL);
+	if (posted != NULL)
+		sem_post(posted);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = 1 };
+	mqd_t queue = mq_open("/a-queue-of-31-bytes-in-its-name", O_RDWR | O_CREAT, 0600, &attributes);
+	sem_t *named = sem_open("/named", O_CREAT, 0600, 0), *made = malloc(sizeof *made);
+	struct sched_param parameters = { .sched_priority = 9 };
+	pthread_t receiver;
+
+	sem_init(&gate, 0, 0);
+	sem_init(made, 0, 0);
+	pthread_setname_np(pthread_self(), "conductor");
+	run(take, &gate, &gate);
+	run(take, named, named);
+	run(take, made, made);
+	run(wait_for_change, NULL, NULL);
+	pthread_create(&receiver, NULL, receive, &queue);
+	run(wait_for_change, NULL, NULL);
+	pthread_setschedparam(receiver, SCHED_FIFO, &parameters);
+	mq_send(queue, "!", 1, 0);
+	run(wait_for_change, NULL, NULL);
+	parameters.sched_priority = 0;
+	pthread_setschedparam(receiver, SCHED_OTHER, &parameters);
+	pthread_cancel(receiver);
+	pthread_join(receiver, NULL);
+	puts("played");
+	for (;;)
+		sleep(1);
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_program_in_c_has_the_names_and_priorities_of_its_source(tenon, tmp_path):
+    assert_well(tenon("-C", tmp_path, "new", "app", "waits", "--lang", "c", json_file=False))
+    (tmp_path / "waits/main.c").write_text(WAITS)
+    file = tmp_path / "waits.json"
+    line = ("run", tmp_path / "waits", "--headless", "--deterministic")
+    assert_well(tenon(*line, "--trace", file, *until(tmp_path, waits="played")))
+    events = events_of(file, "waits")
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    states = defaultdict(set)
+    for event in events:
+        if event["ph"] == "X":
+            states[tracks[event["tid"]]].add(re.sub("0x[0-9a-f]+", "ADDRESS", event["name"]))
+    # One block of the table of threads serves the threads that follow each other.
+    assert "waits for gate" in states["taker"]
+    assert "waits for /named" in states["taker 2"]
+    assert "waits for semaphore ADDRESS" in states["taker 3"]
+    assert "waits for changed" in states["wait_for_change"]
+    assert {"waits for /a-queue-of-31-bytes-in-its-name", "waits for a signal"} <= states["receive"]
+    ends = {f"waits for the end of {name}" for name in ("taker", "receive")}
+    assert ends | {"sleeps"} <= states["conductor"]
+    changes = [e["args"] for e in events if e["name"] == "receive priority"]
+    assert [(each["base"], each["effective"]) for each in changes] == [(1, 1), (10, 10), (1, 1)]
+
+
 def test_a_file_without_a_format_is_refused_before_anything_is_built(tenon):
     outcome = tenon("run", "hello", "--trace", "trace.txt", json_file=False)
     assert outcome.status == 2
