@@ -6,6 +6,7 @@ import pytest
 from descriptions import described, linux, motor, read, table
 
 from tenonos import system
+from tenonos.build.images import space
 from tenonos.errors import InputError
 from tenonos.system.lines import locate
 from tenonos.system.schema import parse
@@ -43,6 +44,16 @@ def test_a_good_system(tmp_path, monkeypatch):
         "busybox",
     )
     assert pair.where("vm", 1, "cpus") == "system.toml:21"
+
+
+def test_a_task_has_the_priority_that_is_stated(tmp_path, monkeypatch):
+    stated = GOOD.replace('"1ms"', '"1ms"\npriority = 40')
+    pair = load(tmp_path, monkeypatch, stated)
+    assert pair.vm("motor").tasks == (system.Task("control", 1_000_000, 1_000_000, 40),)
+    given = {one.symbol: (one.value, one.where) for one in space(pair).given("motor")}
+    assert given["TENON_PERIODIC_PRIORITIES"] == ("y", "system.toml:17")
+    without = {one.symbol for one in space(load(tmp_path, monkeypatch, GOOD)).given("motor")}
+    assert "TENON_PERIODIC_PRIORITIES" not in without
 
 
 # what is changed in GOOD, to what, the whole line of the complaint
@@ -142,6 +153,18 @@ WRONG = [
         '"1ms"',
         '"1ms"\ndeadlin = "1ms"',
         '17: unknown key "deadlin" of VM "motor"; did you mean deadline?',
+    ),
+    (
+        '"1ms"',
+        '"1ms"\npriority = 64',
+        '17: priority of VM "motor": input should be less than or equal to 63; for example '
+        "priority = 40",
+    ),
+    (
+        '"1ms"',
+        '"1ms"\npriority = 40\n\n[[vm.task]]\nname = "log"\nperiod = "10ms"',
+        '20: task "log" of VM "motor" has no priority, but "control" has one; the application '
+        "would assign it, rate-monotonic by default; give each task of the VM a priority, or none",
     ),
     ('"0x58000000"', '"zero"', '12: memory_at: "zero" is not an address; write "0x58000000"'),
     (

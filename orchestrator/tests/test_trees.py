@@ -135,6 +135,14 @@ def test_a_vm_with_input_has_a_serial_port_and_no_log(demo):
     assert header[0x50:0x60] == bytes(16)
 
 
+def test_the_header_of_a_guest_has_the_priorities_of_its_tasks(demo, layout):
+    motor = demo.vm("motor")
+    tasks = tuple(replace(task, priority=40) for task in motor.tasks)
+    header = guest_header.guest(demo, replace(motor, tasks=tasks), layout.vm("motor"))
+    assert header[0x74:0x80] == bytes([40, *11 * [0]])
+    assert guest_header.guest(demo, motor, layout.vm("motor"))[0x74:0x80] == bytes(12)
+
+
 def test_two_writings_are_the_same_bytes(demo, layout):
     assert manifest.write(demo, layout) == manifest.write(demo, layout)
     linux = demo.vm("linux")

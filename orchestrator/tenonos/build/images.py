@@ -64,7 +64,16 @@ class Space:
             vm = self.system.vm(image)
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
+            given += self._task_priorities(vm)
         return given
+
+    def _task_priorities(self, vm: Vm) -> Iterator[Assignment]:
+        """The reading of the priorities of a VM's tasks, if its system states them."""
+        for number, task in enumerate(vm.tasks):
+            if task.priority is not None:
+                where = self.system.at(vm, "task", number, "priority")
+                yield Assignment("TENON_PERIODIC_PRIORITIES", "y", where)
+                return
 
     def _against_errata(self, root: str) -> Iterator[Assignment]:
         """The libraries with workarounds for the board's CPU, those of Mortise only for itself."""

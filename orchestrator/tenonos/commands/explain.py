@@ -50,7 +50,13 @@ def command(
         )
         ui.table(
             ["image", "parameter", ">value", "because"],
-            ([image, p.symbol, p.value, p.because] for image, p in explainer.parameters()),
+            [
+                *([image, p.symbol, p.value, p.because] for image, p in explainer.parameters()),
+                *(
+                    [vm, f"priority of task {task}", str(priority), "stated in system.toml"]
+                    for vm, task, priority in explainer.task_priorities()
+                ),
+            ],
         )
         for line in made_lines(explainer.channels(), explainer.templates(), explainer.devices()):
             ui.data(line)

@@ -112,6 +112,13 @@ class Explainer:
             for one in map(Parameter.model_validate, found):
                 yield image, built.get(one.symbol, one) if image == MORTISE else one
 
+    def task_priorities(self) -> Iterator[tuple[str, str, int]]:
+        """VM, task and priority of each task whose priority the current system states."""
+        for vm in load(self.folder).guests:
+            for task in vm.tasks:
+                if task.priority is not None:
+                    yield vm.name, task.name, task.priority
+
     def devices(self) -> dict[str, list[str]]:
         """The devices owned by each VM."""
         return self.record.get("devices", {})

@@ -252,7 +252,9 @@ def _template(index: int, spec: TemplateSpec, folder: Path, ranks: Mapping[int, 
 
 
 def _tasks(specs: Iterable[TaskSpec]) -> tuple[Task, ...]:
-    return tuple(Task(task.name, task.period, task.deadline or task.period) for task in specs)
+    return tuple(
+        Task(task.name, task.period, task.deadline or task.period, task.priority) for task in specs
+    )
 
 
 def _share(spec: GuestSpec, priority: int, ranks: Mapping[int, int]) -> Share:

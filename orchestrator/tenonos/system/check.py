@@ -55,6 +55,20 @@ def _distinct(system: System) -> None:
                     mend="rename one",
                 )
             tasks.add(task.name)
+        _priorities(system, vm)
+
+
+def _priorities(system: System, vm: Vm) -> None:
+    """Refuse priorities of some tasks only: the application would assign the others."""
+    stated = [task.name for task in vm.tasks if task.priority is not None]
+    for number, task in enumerate(vm.tasks):
+        if stated and task.priority is None:
+            raise InputError(
+                f'task "{task.name}" of VM "{vm.name}" has no priority, but "{stated[0]}" has one; '
+                "the application would assign it, rate-monotonic by default",
+                where=system.at(vm, "task", number, "name"),
+                mend="give each task of the VM a priority, or none",
+            )
 
 
 def _limits(system: System) -> None:

@@ -3,7 +3,7 @@
 Read by `pool/core/guest`; both sides test against the same bytes. All fields are little endian.
 """
 
-from construct import Array, Int32ul, Int64ul, PaddedString, Padding, Struct
+from construct import Array, Int8ul, Int32ul, Int64ul, PaddedString, Padding, Struct
 
 from tenonos.system.limits import ENDS, PAGE, TASKS
 from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, ChannelEnd, GuestLayout, VlibEnd
@@ -40,7 +40,8 @@ _HEADER = Struct(
     log=_RANGE,
     window=_RANGE,
     ends=Int32ul,
-    _pad=Padding(12),
+    priorities=Array(TASKS, Int8ul),
+    _pad=Padding(4),
 )
 _CHANNELS = _HEADER.sizeof() + TASKS * _TASK.sizeof()
 _CALLS = 2
@@ -63,6 +64,7 @@ def guest(system: System, vm: Vm, place: GuestLayout) -> bytes:
             "log": _span(0, 0) if place.log_ipa is None else _span(place.log_ipa, LOG_SIZE),
             "window": _span(place.window.start, len(place.window)),
             "ends": len(place.channels) + len(place.vlibs),
+            "priorities": _priorities(vm, place),
         }
     )
     tasks = Array(len(place.tasks), _TASK).build(
@@ -82,6 +84,12 @@ def guest(system: System, vm: Vm, place: GuestLayout) -> bytes:
         *(_vlib(end) for end in place.vlibs.values()),
     ]
     return ((header + tasks).ljust(_CHANNELS, b"\0") + b"".join(ends)).ljust(SIZE, b"\0")
+
+
+def _priorities(vm: Vm, place: GuestLayout) -> list[int]:
+    """The priority of each task in the order of the header; zero if none is stated."""
+    stated = {task.name: task.priority or 0 for task in vm.tasks}
+    return [stated[task.name] for task in place.tasks.values()] + [0] * (TASKS - len(place.tasks))
 
 
 def _end(channel: Channel, end: ChannelEnd) -> bytes:

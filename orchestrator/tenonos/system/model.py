@@ -23,6 +23,8 @@ class Task:
     name: str
     period: int
     deadline: int
+    priority: int | None = None
+    """The priority of its thread; none if the application assigns it."""
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ class TaskSpec(_Spec):
     name: Name
     period: Duration
     deadline: Duration | None = None
+    priority: int | None = Field(default=None, ge=1, le=63)
 
 
 class GuestSpec(_Spec):

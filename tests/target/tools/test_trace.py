@@ -315,6 +315,26 @@ def test_a_program_in_c_has_the_names_and_priorities_of_its_source(tenon, tmp_pa
     assert [(each["base"], each["effective"]) for each in changes] == [(1, 1), (10, 10), (1, 1)]
 
 
+@pytest.mark.timeout(300)
+def test_tasks_have_the_priorities_that_their_system_states(tenon, tmp_path):
+    system = tmp_path / "pair"
+    system.mkdir()
+    tasks = (("quick", "1ms", 20), ("slow", "5ms", 30))
+    described = [
+        f'[[vm.task]]\nname = "{name}"\nperiod = "{period}"\npriority = {priority}\n'
+        for name, period, priority in tasks
+    ]
+    head = 'name = "pair"\nboard = "qemu-virt"\npool = "0.1"\n\n[[vm]]\nname = "pair"\n'
+    vm = 'kind = "tenon"\napp = "task-set"\ncpus = [0]\nmemory = "4M"\n\n'
+    (system / "system.toml").write_text(head + vm + "\n".join(described))
+    file = tmp_path / "pair.json"
+    line = ("run", system, "--headless", "--deterministic", "--seconds", 0.1)
+    assert_well(tenon(*line, "--trace", file))
+    curves = [e for e in events_of(file, "pair") if e["ph"] == "C"]
+    last = {e["name"]: (e["args"]["base"], e["args"]["effective"]) for e in curves}
+    assert (last["quick priority"], last["slow priority"]) == ((20, 20), (30, 30))
+
+
 def test_a_file_without_a_format_is_refused_before_anything_is_built(tenon):
     outcome = tenon("run", "hello", "--trace", "trace.txt", json_file=False)
     assert outcome.status == 2

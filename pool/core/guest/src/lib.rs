@@ -117,8 +117,10 @@ struct Header {
     /// Memory, status page, log ring, and the range that contains all shared areas.
     ranges: [Pages; 4],
     ends: u32,
+    /// The priority of each task; zero if the system states none.
+    priorities: [u8; TASKS],
     /// Reserved, zero.
-    reserved: [u32; 3],
+    reserved: u32,
     task: [Task; TASKS],
     end: [End; ENDS],
 }
@@ -194,6 +196,7 @@ const _: () = {
     assert!(offset_of!(Header, task) == 0x80);
     assert!(size_of::<Header>() == SIZE);
     assert!(offset_of!(Header, ends) == 0x70);
+    assert!(offset_of!(Header, priorities) == 0x74);
     assert!(offset_of!(Header, end) == 0x280);
     assert!(offset_of!(End, parts) == 0x30);
     assert!(offset_of!(End, interrupt) == 0x60);
@@ -323,6 +326,13 @@ impl<'a> Guest<'a> {
     /// The task of this name.
     pub fn task(&self, name: &str) -> Option<&'a Task> {
         self.tasks().iter().find(|task| task.name() == name)
+    }
+
+    /// The priority that the system states for the task of this name.
+    pub fn task_priority(&self, name: &str) -> Option<u8> {
+        let index = self.tasks().iter().position(|task| task.name() == name)?;
+        let priority = *self.0.priorities.get(index)?;
+        (priority > 0).then_some(priority)
     }
 }
 

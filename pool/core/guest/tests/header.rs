@@ -79,6 +79,17 @@ fn tenon_reads_what_the_orchestrator_writes() {
 }
 
 #[test]
+fn a_task_has_the_priority_that_is_stated() {
+    let mut words = words();
+    let guest = Guest::parse(bytes(&words)).unwrap();
+    assert_eq!(guest.task_priority("control"), None);
+    words[ENDS_COUNT] |= 40 << 32;
+    let guest = Guest::parse(bytes(&words)).unwrap();
+    assert_eq!(guest.task_priority("control"), Some(40));
+    assert_eq!(guest.task_priority("contro"), None);
+}
+
+#[test]
 fn an_end_of_a_channel_is_found_by_name() {
     let words = words_with_channel();
     let guest = Guest::parse(bytes(&words)).unwrap();

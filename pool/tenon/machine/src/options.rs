@@ -82,6 +82,8 @@ options! { $
     log_everything: bool = CORE_LOG_DEBUG, on_the_host: false;
     /// The period of a periodic task on bare metal in nanoseconds; zero if not configured.
     period_ns: usize = TENON_PERIODIC_PERIOD_NS, on_the_host: 0;
+    /// Whether periodic tasks take their priorities from the system's description.
+    task_priorities: bool = TENON_PERIODIC_PRIORITIES, on_the_host: false;
     /// Whether events are recorded in a trace.
     trace: bool = TENON_THREAD_TRACE, on_the_host: false;
     /// Whether threads may use floating point and SIMD.

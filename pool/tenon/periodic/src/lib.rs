@@ -35,7 +35,7 @@ pub use schedule::Schedule;
 
 use core_statistics::{StatusReader, TaskArea};
 use tenon_thread::time::{Duration, Instant, sleep_until};
-use tenon_thread::{environment, options};
+use tenon_thread::{environment, options, thread};
 use watched::Watched;
 
 /// A periodic task, to be run by a thread of its own.
@@ -48,10 +48,16 @@ pub struct Task {
 
 impl Task {
     /// The task of this name. The system's description sets its period and the memory of its
-    /// samples. On bare metal, or if the system does not name the task, there are no samples, and
+    /// samples; if it states a priority too, the calling thread, which is to run the task, gets it.
+    /// On bare metal, or if the system does not name the task, there are no samples, and
     /// the period is the configuration's if it has one, else `period`.
     pub fn new(name: &str, period: Duration) -> Self {
         let given = environment::task(name);
+        if options::task_priorities()
+            && let Some(priority) = environment::task_priority(name)
+        {
+            thread::current().set_priority(priority);
+        }
         let period = match options::period_ns() {
             0 => u64::try_from(period.as_nanos()).unwrap_or(u64::MAX),
             configured => configured as u64,

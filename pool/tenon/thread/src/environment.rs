@@ -3,6 +3,7 @@
 //! Mortise passes a guest the address of a header with its log ring, its status page and an area
 //! for the samples of each periodic task. On bare metal there is no header and none of these.
 
+use crate::thread::Priority;
 use core::fmt;
 pub use core_guest::ENDS;
 use core_guest::Guest;
@@ -56,6 +57,11 @@ pub(crate) fn log() -> Option<Area<'static>> {
 /// The status page of this VM, which counts its exits.
 pub fn status() -> Option<StatusReader<'static>> {
     StatusReader::attach(area(guest()?.status()?)?).ok()
+}
+
+/// The priority of the periodic task with this name, if the system states one.
+pub fn task_priority(name: &str) -> Option<Priority> {
+    guest()?.task_priority(name).map(Priority::new)
 }
 
 /// Maps the registers of a device for a driver in the application, as the address space contains
