@@ -238,7 +238,7 @@ impl<S: HasFairServer> FairServers<S> {
             && item.server().period_end() <= now
         {
             self.awaiting_budget.pop();
-            item.server().replenish(now);
+            item.server().replenish(item, now);
             item.fair_server().background.set(false);
             moves(item, true);
         }
@@ -282,7 +282,7 @@ impl<S: HasFairServer> FairServers<S> {
         let own = self.current.get().and_then(|current| {
             let fair = current.fair_server();
             if !fair.is_background() {
-                return Some(fair.server.start_running(now));
+                return Some(fair.server.start_running(current, now));
             }
             let left = self.slice.get() - (fair.finish_tag.get() - fair.start_tag.get());
             contended.then_some(now + left)
@@ -299,7 +299,7 @@ impl<S: HasFairServer> FairServers<S> {
         };
         let fair = current.fair_server();
         if !fair.is_background() {
-            return fair.server.charge(ran, now);
+            return fair.server.charge(current, ran, now);
         }
         fair.finish_tag.set(fair.finish_tag.get() + ran);
         let used = fair.finish_tag.get() - fair.start_tag.get();

@@ -57,7 +57,7 @@ pub use fixed_priority::{FixedPriorityScheduler, Reason};
 pub use reservation::{ChargeOutcome, ReservationScheduler};
 pub use run_queue::{Priority, RunQueue, Schedulable, State};
 pub use scheduler::{Decision, Scheduler};
-pub use server::{HasServer, OnDepletion, Policy, Reservation, Server};
+pub use server::{EndedPeriods, HasServer, OnDepletion, Policy, Reservation, Server};
 
 /// Marks the calling path as unlikely for the compiler.
 #[cold]

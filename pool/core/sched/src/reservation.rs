@@ -173,7 +173,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         if !server.is_limited() {
             return self.enqueue(item);
         }
-        server.wake(now);
+        server.wake(item, now);
         match server.is_depleted() {
             true => self.handle_depletion(item, now),
             false => self.enqueue(item),
@@ -248,7 +248,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         let server = item.server();
         if server.is_period_over(now) {
             cold_path();
-            server.charge(ran, now);
+            server.charge(item, ran, now);
             if server.is_period_over(now) {
                 return ChargeOutcome::DeadlineMissed;
             }
@@ -307,7 +307,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
             self.ready.remove(Ready(item));
             item.background_changed(false);
         }
-        item.server().replenish(now);
+        item.server().replenish(item, now);
         item.entity().restore_priority();
         self.enqueue(item);
     }
@@ -352,7 +352,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         let budget = match first.server().is_limited() {
             true => {
                 self.budgeted.set(Some(first));
-                first.server().start_running(now)
+                first.server().start_running(first, now)
             }
             false => {
                 self.stop_charging();
@@ -381,7 +381,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
     #[cold]
     #[inline(never)]
     fn postpone_deadline(&self, item: S, now: u64) {
-        item.server().postpone(now);
+        item.server().postpone(item, now);
         self.enqueue(item);
     }
 

@@ -1,6 +1,11 @@
 //! Budget servers: policies, reservations and their accounting.
 
 mod edf;
+mod usage;
+#[cfg(test)]
+mod usage_tests;
+
+pub use usage::EndedPeriods;
 
 use core::cell::Cell;
 use core_list::{Link, Linked};
@@ -144,17 +149,6 @@ impl<S> Server<S> {
         self.background.get()
     }
 
-    /// Charges `ran` ticks of execution up to `now`, if there is a budget.
-    #[inline(always)]
-    pub(crate) fn charge(&self, ran: u64, now: u64) {
-        let ran = match self.pass_periods(now) {
-            // Execution before the boundary is of a budget that has ended with its period.
-            Some(boundary) => now - boundary,
-            None => ran,
-        };
-        self.left.set(self.left.get() - ran as i64);
-    }
-
     /// Charges `ran` ticks within the current period.
     #[inline(always)]
     pub(crate) fn charge_in_period(&self, ran: u64) {
@@ -167,17 +161,6 @@ impl<S> Server<S> {
         // An overrun beyond a whole budget is dropped: the caller was too late for any guarantee.
         let left = self.budget.get() + self.left.get().min(0);
         self.left.set(left.max(1));
-    }
-
-    /// Replenishes the budget at or after the end of the period.
-    #[inline(always)]
-    pub(crate) fn replenish(&self, now: u64) {
-        self.refill();
-        let end = self.period_end.get() + self.period.get();
-        self.period_end.set(match end > now || self.has_deadline() {
-            true => end,
-            false => self.current_period_end(now),
-        });
     }
 
     /// End of the period that contains `now`, if the following period is over too.
@@ -193,11 +176,36 @@ impl<S> Server<S> {
     pub(crate) fn is_period_over(&self, now: u64) -> bool {
         self.period_end.get() <= now
     }
+}
+
+impl<S: HasServer> Server<S> {
+    /// Charges `ran` ticks of execution up to `now`, if there is a budget.
+    #[inline(always)]
+    pub(crate) fn charge(&self, own: S, ran: u64, now: u64) {
+        let ran = match self.pass_periods(own, ran, now) {
+            // Execution before the boundary is of a budget that has ended with its period.
+            Some(boundary) => now - boundary,
+            None => ran,
+        };
+        self.left.set(self.left.get() - ran as i64);
+    }
+
+    /// Replenishes the budget at or after the end of the period.
+    #[inline(always)]
+    pub(crate) fn replenish(&self, own: S, now: u64) {
+        own.periods_ended(|| self.ended_depleted(now));
+        self.refill();
+        let end = self.period_end.get() + self.period.get();
+        self.period_end.set(match end > now || self.has_deadline() {
+            true => end,
+            false => self.current_period_end(now),
+        });
+    }
 
     /// Starts execution at `now`; returns when the budget will be depleted, `u64::MAX` if never.
     #[inline(always)]
-    pub(crate) fn start_running(&self, now: u64) -> u64 {
-        self.pass_periods(now);
+    pub(crate) fn start_running(&self, own: S, now: u64) -> u64 {
+        self.pass_periods(own, 0, now);
         let limit = now.wrapping_add_signed(self.left.get());
         let (end, budget) = (self.period_end.get(), self.budget.get() as u64);
         if limit < end || self.has_deadline() {
@@ -211,13 +219,14 @@ impl<S> Server<S> {
     }
 
     /// For a deferrable server, replenishes at the last period boundary before `now`, if there was
-    /// one; returns that boundary.
+    /// one; returns that boundary. The last `ran` ticks of execution have not been charged.
     #[inline(always)]
-    fn pass_periods(&self, now: u64) -> Option<u64> {
+    fn pass_periods(&self, own: S, ran: u64, now: u64) -> Option<u64> {
         let late = now.checked_sub(self.period_end.get())?;
         if self.kind.get() != Kind::Reserved {
             return None;
         }
+        own.periods_ended(|| self.ended(ran, now));
         let period = self.period.get();
         let boundary = match late < period {
             true => self.period_end.get(),
@@ -239,6 +248,11 @@ impl<S> Default for Server<S> {
 pub trait HasServer: Copy {
     /// The entity's budget.
     fn server(&self) -> &Server<Self>;
+
+    /// Called when periods of the server have ended, before its budget is replenished. A caller that
+    /// needs no statistics does not call `ended`, and nothing of it is compiled.
+    #[inline(always)]
+    fn periods_ended(&self, _ended: impl FnOnce() -> EndedPeriods) {}
 }
 
 /// An entity with a depleted budget, in the order of replenishment. Its link is separate from that

@@ -12,7 +12,7 @@ impl<S: HasSchedEntity> ReservationScheduler<S> {
         self.budgeted.set(None);
         self.in_background.set(true);
         let budget = match Self::has_budget(run) {
-            true => run.server().start_running(now),
+            true => run.server().start_running(run, now),
             false => u64::MAX,
         };
         let until = budget.min(self.next_replenishment(RunKey::BACKGROUND));
