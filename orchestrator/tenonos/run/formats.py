@@ -16,6 +16,9 @@ from typing import Protocol
 from construct import Bytes, Int32ul, Int64ul, Padding, Struct
 
 STATUS_SIZE = 4096
+NAME_SIZE = 32
+BUDGETS_AT, BUDGET_SIZE = 0x400, 64
+"""The counters of the vCPUs' budgets in a status page: their offset, and the size of one's."""
 STATUS_MAGIC = 0x54534E54
 RING_MAGIC = 0x474E5254
 TASK_MAGIC = 0x4B534154
@@ -27,6 +30,7 @@ NO_CPU = 0xFF
 CAUSES = ("irq", "hypercall", "mmio", "sysreg", "wfi", "other")
 
 _VCPU = Struct("exits" / Int64ul[len(CAUSES)], Padding(16))
+_BUDGET = Struct("words" / Int64ul[6], Padding(16))
 _STATUS = Struct(
     "magic" / Int32ul,
     "version" / Int32ul,
@@ -49,6 +53,7 @@ _STATUS = Struct(
     Padding(8),
     "text" / Bytes(0x80),
     "counts" / _VCPU[MAX_VCPUS],
+    "budgets" / _BUDGET[MAX_VCPUS],
 )
 _RING_HEAD = struct.Struct("<IIII")
 _TASK_HEADER = struct.Struct("<II32sQQQQ")
@@ -135,6 +140,10 @@ class Status:
     cpus: tuple[int, ...] = ()
     """CPUs of a dynamic VM; those of other VMs are known from the system."""
 
+    budgets: tuple[tuple[int, ...], ...] = ()
+    """The counters of each vCPU's budget: budget, period, periods in which it was exhausted, other
+    periods, what was used in all of these, and in the one of them with the most; times in ticks."""
+
     @property
     def totals(self) -> tuple[int, ...]:
         """The exits by cause, summed over the vCPUs."""
@@ -170,6 +179,7 @@ class Status:
             exits=tuple(tuple(vcpu.exits) for vcpu in found.counts[: found.vcpus]),
             handle=found.handle,
             cpus=tuple(cpu for cpu in found.cpus if found.handle and cpu != NO_CPU),
+            budgets=tuple(tuple(vcpu.words) for vcpu in found.budgets[: found.vcpus]),
         )
 
 

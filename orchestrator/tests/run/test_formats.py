@@ -47,6 +47,8 @@ def test_status_page():
     place(page, 0x240, bytes([1]))
     place(page, 0x240 + 4 * 8, bytes([1]))
     place(page, 0x240 + 5 * 8, bytes([2]))
+    for index, value in enumerate([20, 100, 1, 3, 15, 5]):
+        place(page, 0x440 + 8 * index, bytes([value]))
     status = Status.parse(bytes(page))
     assert status == Status(
         name="motor",
@@ -67,6 +69,7 @@ def test_status_page():
         exits=((0,) * 6, (1, 0, 0, 0, 1, 2)),
         handle=0x101,
         cpus=(2, 3),
+        budgets=((0,) * 6, (20, 100, 1, 3, 15, 5)),
     )
     assert status.totals == (1, 0, 0, 0, 1, 2)
     assert status.reason.text == "data-abort"

@@ -5,7 +5,7 @@
 //! Two formats, read by other cores and by the host while the writer runs:
 //!
 //! - the [`StatusPage`] of a VM, 4 KiB, written by Mortise only and mapped read-only into the VM:
-//!   its state, the registers of its last fault, its exits by kind;
+//!   its state, the registers of its last fault, its exits by kind, the use of its budgets;
 //! - the [`TaskArea`] of a periodic task, written by the VM: a header and a journal with one
 //!   [`Sample`] for each release.
 //!
@@ -38,11 +38,13 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod budget;
 mod count;
 mod status;
 mod summary;
 mod task;
 
+pub use budget::{BudgetCount, BudgetCounters};
 pub use count::ExitCount;
 pub use status::{
     ExitKind, FaultRegisters, MAX_VCPUS, REASON_WORDS, Reason, State, StatusPage, StatusReader,

@@ -1,7 +1,7 @@
 //! The status page of a VM.
 
 use crate::summary::Summary;
-use crate::{Error, ExitCount, NAME_LENGTH, field, text};
+use crate::{BudgetCount, BudgetCounters, Error, ExitCount, NAME_LENGTH, field, text};
 use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core_ring::Area;
@@ -50,7 +50,9 @@ pub struct StatusPage {
     pub(crate) reason_text: [u8; REASON_WORDS * 8],
     /// Exits of each vCPU by [`ExitKind`].
     pub exits: [ExitCounters; MAX_VCPUS],
-    reserved2: [u8; 0xc00],
+    /// The budget of each vCPU, in an image that counts the use of budgets.
+    pub budgets: [BudgetCounters; MAX_VCPUS],
+    reserved2: [u8; 0xa00],
 }
 
 /// The syndrome registers of a fault (Arm ARM, D19).
@@ -97,6 +99,7 @@ const _: () = {
     assert!(offset_of!(StatusPage, x) == 0x080);
     assert!(offset_of!(StatusPage, reason_text) == 0x180);
     assert!(offset_of!(StatusPage, exits) == 0x200);
+    assert!(offset_of!(StatusPage, budgets) == 0x400);
     assert!(size_of::<ExitCounters>() == 64);
 };
 
@@ -254,8 +257,8 @@ impl<'a> StatusWriter<'a> {
     /// after the last part. For [`renew`](Self::renew).
     pub fn clear(&self, part: usize) -> bool {
         const WORDS: usize = 8;
-        /// The bytes after this are never written.
-        const END: usize = offset_of!(StatusPage, reserved2);
+        /// The budgets are cleared when a vCPU gets one, and the bytes after them are never written.
+        const END: usize = offset_of!(StatusPage, budgets);
         let first = part.saturating_mul(WORDS * 8);
         for word in 0..WORDS {
             self.area.store((first + word * 8).min(END), 0, Relaxed);
@@ -331,6 +334,14 @@ impl<'a> StatusWriter<'a> {
             .and_then(|offset| self.area.part(offset, line))
             .and_then(|counters| counters.first_words())
             .map(ExitCount::new)
+    }
+
+    /// The budget counters of one vCPU.
+    pub fn budget(&self, vcpu: usize) -> Option<BudgetCount<'a>> {
+        let line = size_of::<BudgetCounters>();
+        let offset = offset_of!(StatusPage, budgets) + vcpu.min(MAX_VCPUS) * line;
+        let counters = self.area.part(offset, line)?;
+        (vcpu < MAX_VCPUS).then_some(BudgetCount::new(counters.first_words()?))
     }
 
     /// The page as written so far.

@@ -72,6 +72,11 @@ fn the_status_page_has_the_documented_bytes() {
         status.count_exit(1, kind);
     }
 
+    let budget = status.budget(1).unwrap();
+    budget.begin(20, 100);
+    budget.add(1, 20);
+    budget.add(3, 5);
+
     let mut expected = [0; 4096];
     place(&mut expected, 0x000, b"TNST\x01\0\0\0motor");
     place(
@@ -90,6 +95,9 @@ fn the_status_page_has_the_documented_bytes() {
     place(&mut expected, 0x240, &[1]);
     place(&mut expected, 0x240 + 4 * 8, &[1]);
     place(&mut expected, 0x240 + 5 * 8, &[2]);
+    for (index, value) in [20, 100, 1, 3, 15, 5].into_iter().enumerate() {
+        place(&mut expected, 0x440 + 8 * index, &[value]);
+    }
     assert_eq!(bytes::<4096>(area), expected);
 
     let reader = StatusReader::attach(area).unwrap();
@@ -181,6 +189,20 @@ fn a_vcpu_without_counters_counts_nothing() {
     status.count_exit(8, ExitKind::Mmio);
     status.count_exit(usize::MAX, ExitKind::Mmio);
     assert_eq!(StatusReader::attach(Area::new(&memory)).unwrap().exits(), 0);
+}
+
+#[test]
+fn a_budget_that_begins_has_no_counts_of_the_one_before() {
+    let memory = memory::<512>();
+    let status = StatusWriter::create(Area::new(&memory), "vm", 8).unwrap();
+    let budget = status.budget(7).unwrap();
+    budget.begin(20, 100);
+    budget.add(2, 20);
+    let counted = budget.snapshot();
+    assert_eq!((counted.exhausted, counted.partial), (2, 0));
+    budget.begin(0, 0);
+    assert_eq!(budget.snapshot(), Default::default());
+    assert!(status.budget(8).is_none() && status.budget(usize::MAX).is_none());
 }
 
 #[test]
