@@ -104,6 +104,10 @@ class Space:
             many = shared or self.system.virtual_disks or _with_cards(self.system)
             many = many or any(vm.detach or vm.colours for vm in self.system.vms)
             demanded += self._spared(alone=not many)
+        counted = next((vm for vm in self.system.guests if vm.share.budget), None)
+        if counted is not None:
+            where = self.system.at(counted, "budget")
+            demanded.append(Assignment("LIB_MORTISE_BUDGET_COUNTERS", "y", where))
         if late or shared:
             # In addition: a map for each VM, and two pages at each end.
             frames = PAGE_TABLES + 8 * late + 4 * shared

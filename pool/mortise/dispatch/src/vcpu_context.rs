@@ -83,6 +83,9 @@ pub(crate) struct VcpuContext {
     pending_words: Cell<u32>,
     phase: Cell<Phase>,
     pub floating_point: FloatingPoint,
+    /// Counters of the budget.
+    #[cfg(feature = "budget-counters")]
+    budget_count: Cell<Option<core_statistics::BudgetCount<'static>>>,
 }
 
 // SAFETY: only the core that the context belongs to accesses it.
@@ -110,6 +113,8 @@ impl VcpuContext {
             fp_trap: Cell::new(Some(FloatingPointTrap::ON)),
             fast_fp_trap: Cell::new(None),
             floating_point: FloatingPoint::new(),
+            #[cfg(feature = "budget-counters")]
+            budget_count: Cell::new(None),
         }
     }
 
@@ -145,6 +150,11 @@ impl VcpuContext {
         self.entity.begin(priority, policy, now);
         self.base_mask.set(PriorityMask::of(priority.number()));
         self.mask.set(self.base_mask.get());
+        #[cfg(feature = "budget-counters")]
+        self.budget_count.set(
+            self.vcpu()
+                .and_then(|vcpu| mortise_budget_counters::begin(vcpu, policy)),
+        );
     }
 
     /// Unassigns the context and clears it.
@@ -298,6 +308,14 @@ impl VcpuContext {
 impl HasServer for &'static VcpuContext {
     fn server(&self) -> &Server<Self> {
         &self.entity.server
+    }
+
+    #[cfg(feature = "budget-counters")]
+    #[inline(always)]
+    fn periods_ended(&self, ended: impl FnOnce() -> core_sched::EndedPeriods) {
+        if let Some(count) = self.budget_count.get() {
+            mortise_budget_counters::count(count, ended());
+        }
     }
 }
 
