@@ -36,3 +36,4 @@ pub mod irq_mask;
 pub mod object_lock;
 pub mod options;
 pub mod per_core;
+pub mod server_record;

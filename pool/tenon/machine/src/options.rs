@@ -62,6 +62,8 @@ options! { $
     server_priority: usize = TENON_THREAD_SERVER_PRIORITY, on_the_host: 32;
     /// The time slice in the background in microseconds.
     server_slice: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
+    /// Whether the use of the servers' budgets is counted.
+    server_counters: bool = TENON_THREAD_SERVER_COUNTERS, on_the_host: true;
     /// Whether the image has its own address space.
     protection: bool = TENON_THREAD_PROTECTION, on_the_host: false;
     /// Whether the image is optimised for size: fast paths that only save time are left out.

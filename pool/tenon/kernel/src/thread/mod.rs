@@ -22,9 +22,10 @@ use core::time::Duration;
 use core_inbox::{InboxEntry, Postable};
 use core_list::{Link, Linked, List};
 use core_placement::Urgency;
-use core_sched::{FairServer, HasFairServer, HasServer, Schedulable, State};
+use core_sched::{EndedPeriods, FairServer, HasFairServer, HasServer, Schedulable, State};
 use tenon_machine::object_lock::ObjectLock;
 use tenon_machine::options;
+use tenon_machine::server_record::ServerRecord;
 
 /// Work that runs elsewhere while its thread runs. Both functions are called with interrupts
 /// masked, and wake no thread.
@@ -471,6 +472,8 @@ pub struct Server {
     foreground: Cell<Priority>,
     /// The base priority of the thread before it was attached.
     before: Cell<Priority>,
+    /// Where the use of the budget is counted.
+    record: Cell<Option<&'static ServerRecord>>,
 }
 
 // SAFETY: the crates of the kernel alone use this type, and access it on the only core with
@@ -487,7 +490,14 @@ impl Server {
             thread: Cell::new(None),
             foreground: Cell::new(BACKGROUND),
             before: Cell::new(BACKGROUND),
+            record: Cell::new(None),
         }
+    }
+
+    /// Where the use of its budget is counted.
+    #[inline]
+    pub fn record(&self) -> &Cell<Option<&'static ServerRecord>> {
+        &self.record
     }
 
     /// Its thread.
@@ -524,6 +534,15 @@ impl Server {
 impl HasServer for &'static Server {
     fn server(&self) -> &core_sched::Server<Self> {
         &self.fair.server
+    }
+
+    #[inline(always)]
+    fn periods_ended(&self, ended: impl FnOnce() -> EndedPeriods) {
+        if options::server_counters()
+            && let Some(record) = self.record.get()
+        {
+            record.add(ended());
+        }
     }
 }
 

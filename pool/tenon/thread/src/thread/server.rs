@@ -17,6 +17,7 @@ use tenon_kernel::kernel::Kernel;
 use tenon_kernel::thread::{Server as ServerState, Thread as ThreadState};
 use tenon_machine::irq_mask::without_irqs;
 use tenon_machine::options;
+use tenon_machine::server_record::ServerRecord;
 use tenon_time::nanoseconds;
 use tenon_wait::thread::with_living;
 
@@ -75,6 +76,7 @@ impl Server {
             self.0.thread().set(Some(thread));
             self.0.before().set(thread.base_priority());
             thread.server().set(Some(&self.0));
+            self.begin_count(thread.name(), reservation);
             thread.time_slice().enable(false);
             if reservation.is_none() {
                 kernel.set_server_priority(&self.0, false);
@@ -139,6 +141,22 @@ impl Server {
                 kernel.switch_server(kernel.current());
             }
         });
+    }
+
+    /// Starts to count the use of its budget, in ticks, under the name of its thread. A server keeps
+    /// the record that it got first, if there was one left. Interrupts are masked.
+    fn begin_count(&self, name: &str, reservation: Option<Reservation>) {
+        if !options::server_counters() {
+            return;
+        }
+        let record = self.0.record();
+        if let (None, Some(_)) = (record.get(), reservation) {
+            record.set(ServerRecord::take());
+        }
+        if let Some(record) = record.get() {
+            let terms = reservation.map_or((0, 0), |own| (own.budget(), own.period()));
+            record.begin(name, terms);
+        }
     }
 
     /// Its reservation in ticks. An error if the values are invalid or no priority is left.
