@@ -7,9 +7,10 @@ counters at that moment, independent of the host. In host timing they come from 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tenonos.run import qemu
+from tenonos.run import budgets, qemu
 from tenonos.run.console import Transcript
 from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
 from tenonos.run.plugin import Moment
@@ -52,6 +53,7 @@ def report(session: Session, readers: list[TaskReader]) -> Result:
         vms=[*(_vm(session, vm) for vm in target.vms), *_late(session)],
         periodic=[_periodic(record) for record in session.window.records],
         channels=[*_telemetry(session.window.records), *_channels(session)],
+        budgets=budgets.results(session, _budget_words(session)),
         paths=session.passages.results(options.routes, options.route_names)
         if options.routes
         else None,
@@ -211,6 +213,14 @@ def _telemetry(records: list[TaskRecord]) -> list[ChannelResult]:
         )
         for record in records
     ]
+
+
+def _budget_words(session: Session) -> Callable[[], int] | None:
+    """The words of the budgets at the end of a deterministic run's window."""
+    last = session.window.last
+    if not _cut(session) or last is None:
+        return None
+    return iter(last.words[2 * len(session.target.channels) :]).__next__
 
 
 def _channels(session: Session) -> list[ChannelResult]:

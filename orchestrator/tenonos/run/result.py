@@ -105,6 +105,26 @@ class ChannelResult(_Record):
     lost: int
 
 
+class UsedTime(_Record):
+    """Execution time that was charged to a budget in a period."""
+
+    mean: int
+    max: int
+
+
+class BudgetResult(_Record):
+    """The use of one budget, of a VM on a core or of a server in a Tenon image."""
+
+    vm: str
+    cpu: int | None = None
+    server: str | None = None
+    budget_ns: int
+    period_ns: int
+    periods: int
+    exhausted: int
+    used_per_period_ns: UsedTime
+
+
 class PathResult(_Record):
     """Instructions executed by a vCPU from one address to another."""
 
@@ -133,6 +153,7 @@ class Result(_Record):
     vms: list[VmResult]
     periodic: list[PeriodicResult]
     channels: list[ChannelResult]
+    budgets: list[BudgetResult] | None = None
     paths: list[PathResult] | None = None
     problem: str | None = Field(default=None, exclude=True)
 

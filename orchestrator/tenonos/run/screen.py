@@ -15,7 +15,7 @@ from rich.text import Text
 from tenonos.run.console import Transcript, clean
 from tenonos.run.formats import CAUSES, State, Status
 from tenonos.run.latency import Distribution, buckets, duration
-from tenonos.run.result import Exits, PathResult, Result
+from tenonos.run.result import BudgetResult, Exits, PathResult, Result
 from tenonos.run.window import TaskRecord
 
 if TYPE_CHECKING:
@@ -127,6 +127,29 @@ def vm_table(rows: Sequence[VmRow]) -> Table:
     return table
 
 
+def budget_table(budgets: Sequence[BudgetResult]) -> Table:
+    """The use of every budget: times within a period, never shares of the core."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("budget of")
+    for name in ("CPU", "period", "mean use", "largest use", "exhausted"):
+        table.add_column(name, justify="right")
+    for one in budgets:
+        name = one.vm if one.server is None else f"{one.vm}: {one.server}"
+        budget, used = duration(one.budget_ns), one.used_per_period_ns
+        table.add_row(
+            Text(clean(name), "bold"),
+            "" if one.cpu is None else str(one.cpu),
+            duration(one.period_ns),
+            f"{duration(used.mean)} of {budget}",
+            f"{duration(used.max)} of {budget}",
+            Text(
+                f"in {one.exhausted:,} of {one.periods:,} periods",
+                "bold yellow" if one.exhausted else "",
+            ),
+        )
+    return table
+
+
 def task_figures(record: TaskRecord) -> Table:
     """Releases and latency of a task in figures."""
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -226,6 +249,8 @@ def console_panel(
 def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
     """The summary of a run, for a screen or a file."""
     parts: list[RenderableType] = [vm_table(rows_of(result))]
+    if result.budgets:
+        parts.append(budget_table(result.budgets))
     for record in records:
         period = duration(record.task.period_ns)
         parts.append(Text(f"{record.task.vm}: {record.task.name} every {period}", "bold"))

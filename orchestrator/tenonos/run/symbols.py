@@ -56,6 +56,11 @@ def link_address(built: Built, image: str, symbol: str) -> int:
     return values.pop()
 
 
+def has(built: Built, image: str, symbol: str) -> bool:
+    """Whether an image has that symbol."""
+    return any(name == symbol for name, _ in _symbols(built, image))
+
+
 def variant(built: Built, image: str) -> str:
     """The suffix of the names of an image's vectors: the linker kept one table of several."""
     names = {name for name, _ in _symbols(built, image)}

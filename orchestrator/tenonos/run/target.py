@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tenonos.run import device_backends
+from tenonos.run import budgets, device_backends
 from tenonos.settings import SETTINGS
 from tenonos.system.bare import BARE
 
@@ -119,6 +119,10 @@ class Target:
     digest: str | None = None
     """SHA-256 of the image, which is checked before it runs."""
 
+    budgets: tuple[budgets.WatchedBudget, ...] = ()
+    counter_hz: int = 62_500_000
+    """The frequency of the system counter."""
+
     boot_limit_factor: int = 1
     """Multiple of the usual time in which each Linux must be ready."""
 
@@ -129,8 +133,9 @@ class Target:
 
     @property
     def counters(self) -> tuple[int, ...]:
-        """The counters of the channels, two words each."""
-        return tuple(word for channel in self.channels for word in (channel.head, channel.lost))
+        """The counters of the channels, two words each, then those of the budgets."""
+        channels = (word for channel in self.channels for word in (channel.head, channel.lost))
+        return (*channels, *(word for budget in self.budgets for word in budget.words))
 
     @property
     def tasks(self) -> tuple[WatchedTask, ...]:
@@ -167,6 +172,7 @@ class Target:
             watched = (vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
             ready = vm.ready or WatchedVm.ready
             vms.append(WatchedVm(*watched, ready, place.ipa))
+        alone = system.vms[0].name if bare else None
         machine = Machine(
             machine_of(system),
             cpu_of(board),
@@ -184,7 +190,9 @@ class Target:
             vms=tuple(vms),
             mortise_text=layout.mortise_text,
             console=system.console,
-            alone=system.vms[0].name if bare else None,
+            alone=alone,
+            budgets=tuple(budgets.watched(built, vms, alone)),
+            counter_hz=board.timer.frequency,
             elf_files=tuple(built.elf_files.items()),
             slots=() if layout.reserve is None else layout.reserve.statuses,
             serial_lines=system.serial_lines,

@@ -189,6 +189,27 @@ def assert_as_simulated(run: Run, at_least: int) -> list[Dispatch]:
     return recorded
 
 
+def assert_counted(run: Run, name: str) -> dict:
+    """The counters of a VM that waits when its budget is depleted agree with its dispatches."""
+    (counted,) = (one for one in run.result["budgets"] if one["vm"] == name)
+    period, budget, periods = counted["period_ns"], counted["budget_ns"], counted["periods"]
+    begin, _ = run.starts[name]
+    used = [
+        got(run.dispatches, begin + k * period, begin + (k + 1) * period) for k in range(periods)
+    ]
+    times = [each.get(name, 0) for each in used]
+    # Until it waits for the demands, it is charged for its start in Mortise too.
+    boot = next(k for k in range(periods) if begin + k * period >= BEGIN)
+    later = sum(times[boot:])
+    total = counted["used_per_period_ns"]["mean"] * periods
+    assert 0.99 * later <= total <= 1.01 * later + boot * budget
+    most = counted["used_per_period_ns"]["max"]
+    assert max(times[boot:]) - 2 * MOMENT <= most <= budget
+    depleted = sum(time > budget - 2 * MOMENT for time in times[boot:])
+    assert 0.98 * depleted <= counted["exhausted"] <= 1.02 * depleted + boot
+    return counted
+
+
 @pytest.mark.timeout(600)
 def test_an_overload_by_fixed_priority(run):
     overload = run("overload", overloaded=True)
@@ -247,6 +268,9 @@ def test_every_policy_side_by_side(run):
     mixed = run(MIXED, overloaded=True)
     assert_as_simulated(mixed, at_least=1_000)
     assert {each.vm for each in mixed.dispatches} >= {vm.name for vm in mixed.vms()}
+    assert [one["vm"] for one in mixed.result["budgets"]] == ["brief", "capped", "soft", "hard"]
+    for name in ("brief", "capped"):
+        assert_counted(mixed, name)
 
 
 def rated(name: str, demand: tuple[int, str], budget: str, period: str) -> str:
@@ -315,3 +339,8 @@ def test_a_cap_keeps_a_hog_from_starving_the_others(run):
     assert had["hog"] == pytest.approx(400 * MS, rel=0.001)
     assert had["below"] == pytest.approx(80 * (100 * US + RELEASE), rel=0.05)
     assert had["rest"] > 200 * MS
+    control, hog = assert_counted(kept, "control"), assert_counted(kept, "hog")
+    # Each period of the hog since the demands began, and none of the controller.
+    assert hog["exhausted"] >= hog["periods"] - BEGIN / hog["period_ns"] - 1
+    assert control["exhausted"] <= 3 and control["periods"] >= 500
+    assert len(kept.result["budgets"]) == 2

@@ -51,6 +51,21 @@ def budgets(tenon, tmp_path_factory):
     return outcome.said("budgets"), recorded(file)
 
 
+@pytest.fixture(scope="module")
+def counted(tenon, tmp_path_factory):
+    """The same with counters of the budgets: what they state, and the schedule."""
+    folder = tmp_path_factory.mktemp("counted")
+    text = (ROOT / "tests" / "systems" / "budgets" / "system.toml").read_text()
+    (folder / "system.toml").write_text(text)
+    (folder / "budgets.config").write_text("CONFIG_TENON_THREAD_SERVERS=y\n")
+    file = folder / "trace.json"
+    line = ("run", folder, "--headless", "--deterministic", "--trace", file)
+    outcome = tenon(*line, *until(folder, budgets="the end"))
+    assert_well(outcome)
+    assert "budgets: 5 passed, 0 failed" in outcome.said("budgets")
+    return {one["server"]: one for one in outcome.result["budgets"]}, recorded(file)
+
+
 def recorded(file) -> list[Dispatch]:
     events = json.loads(file.read_text())["traceEvents"]
     (process,) = {
@@ -125,3 +140,28 @@ def test_what_an_overload_leaves_is_shared_fairly(budgets):
     assert abs(had["rest"] - had["more"]) <= 2 * MS
     for name in ("brief", "steady", "eager"):
         assert had[name] == pytest.approx(ideal[name], rel=0.01)
+
+
+def test_the_counters_agree_with_the_dispatches(counted):
+    servers, dispatches = counted
+    for name in ("brief", "steady", "eager"):
+        one = servers[name]
+        budget, period, periods = one["budget_ns"], one["period_ns"], one["periods"]
+        assert periods >= (END - BEGIN) // period - 1
+        starts = range(BEGIN + ATTACHED, BEGIN + ATTACHED + periods * period, period)
+        ran = [got(dispatches, start, start + period).get(name, 0) for start in starts]
+        # What exceeds the budget ran in the background.
+        used = [min(time, budget) for time in ran]
+        mean, most = one["used_per_period_ns"]["mean"], one["used_per_period_ns"]["max"]
+        assert mean == pytest.approx(sum(used) / periods, rel=0.01)
+        assert most == pytest.approx(max(used), abs=BOUND) and most <= budget
+        depleted = sum(time >= budget - BOUND for time in ran)
+        assert abs(one["exhausted"] - depleted) <= 1
+    # It demands more than its budget in each period but the first, which begins before its release.
+    assert servers["eager"]["exhausted"] >= servers["eager"]["periods"] - 1
+    assert servers["steady"]["exhausted"] == 0
+
+
+def test_threads_without_a_budget_are_not_counted(counted):
+    servers, _ = counted
+    assert {"rest", "more"}.isdisjoint(servers)
