@@ -10,6 +10,7 @@ from tenonos.system import manifest
 from tenonos.system.layout import lay_out
 from tenonos.system.memory_map import Content
 from tenonos.system.schema import parse
+from tenonos.system.units import duration_text
 from tenonos.system.write import render
 
 SHARED = """\
@@ -122,8 +123,10 @@ WRONG = [
     (
         '"3ms"',
         '"16ms"',
-        '27: "b" may miss its budget on CPU 0: "a" can use theirs back to back within its '
-        "period; make its period longer,",
+        '27: "b" asks for 16ms in each 20ms on CPU 0, and at most 12720us can be guaranteed: '
+        '"a" (2ms in each 10ms) can run first, and it may use one budget at the end of its own '
+        'period and the next at once; write budget = "12720us" or less, give "b" a priority above '
+        '40, or reduce the budget of "a"',
     ),
     (
         'schedule = "edf"\nbudget = "3ms"\nperiod = "20ms"',
@@ -133,7 +136,7 @@ WRONG = [
     (
         'schedule = "edf"\nbudget = "3ms"\nperiod = "20ms"',
         'budget = "7ms"\nperiod = "10ms"\nschedule = "fixed"',
-        '26: "b" may miss its budget on CPU 0: "a" can use theirs back to back',
+        '26: "b" asks for 7ms in each 10ms on CPU 0, and at most 6ms can be guaranteed: ',
     ),
     (
         "priority = 20",
@@ -159,6 +162,34 @@ def test_an_error_is_one_line_with_what_where_and_how(tmp_path, monkeypatch, old
         load(tmp_path, monkeypatch, text)
     assert str(error.value).startswith(f"system.toml:{message}")
     assert "\n" not in str(error.value)
+
+
+def test_what_can_be_guaranteed_is_accepted_and_no_more(tmp_path, monkeypatch):
+    """The budget that a refusal names is the largest."""
+    for schedule, most in (("fixed", 14_000), ("edf", 12_720)):
+        text = SHARED.replace('"edf"', f'"{schedule}"').replace(
+            'exhausted = "background"', 'exhausted = "wait"'
+        )
+        load(tmp_path, monkeypatch, text.replace('"3ms"', f'"{most}us"'))
+        with pytest.raises(InputError) as error:
+            load(tmp_path, monkeypatch, text.replace('"3ms"', f'"{most + 10}us"'))
+        assert f'write budget = "{duration_text(most * 1000)}" or less' in str(error.value)
+
+
+def test_a_refusal_names_all_that_take_the_core_first(tmp_path, monkeypatch):
+    second = SHARED[SHARED.index("[[vm]]") : SHARED.index('[[vm]]\nname = "b"')]
+    second = second.replace('name = "a"', 'name = "c"').replace("priority = 40", "priority = 63")
+    fixed = SHARED.replace('"edf"', '"fixed"').replace('"3ms"', '"10ms"')
+    text = fixed + "\n" + second
+    with pytest.raises(InputError) as error:
+        load(tmp_path, monkeypatch, text)
+    assert str(error.value) == (
+        'system.toml:27: "b" asks for 10ms in each 20ms on CPU 0, and at most 8ms can be '
+        'guaranteed: "a" (2ms in each 10ms) and "c" (2ms in each 10ms) can run first, and '
+        "each may use one budget at the end of its own period and the next at once, 12ms of such a "
+        "period; "
+        'write budget = "8ms" or less, or reduce the budget of "a" or "c"'
+    )
 
 
 RATED = SHARED.replace("priority = 40\n", 'schedule = "rate-monotonic"\n').replace(
@@ -191,7 +222,14 @@ def test_a_period_determines_the_priority_of_a_vm(tmp_path, monkeypatch):
             "",
             '13: schedule of VM "a" needs a budget too; for example budget',
         ),
-        ('"3ms"', '"16ms"', '26: "b" may miss its budget on CPU 0: "a" can use theirs back to'),
+        (
+            '"3ms"',
+            '"16ms"',
+            '26: "b" asks for 16ms in each 20ms on CPU 0, and at most 14ms can be guaranteed: '
+            '"a" (2ms in each 10ms) can run first, and it may use one budget at the end of its own '
+            'period and the next at once, 6ms of such a period; write budget = "14ms" or less, or '
+            'reduce the budget of "a"',
+        ),
     ],
 )
 def test_a_rate_that_means_nothing_or_cannot_be_kept_is_refused(

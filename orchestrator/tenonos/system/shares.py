@@ -6,16 +6,20 @@ of VM switches is not included.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from tenonos.errors import InputError
 from tenonos.system.model import System, Vm
 from tenonos.system.schema import GuestSpec
+from tenonos.system.units import duration_text
 
 BUDGET_LEAST, PERIOD_MOST = 10_000, 4_000_000_000
 """Nanoseconds, as `core_manifest::Schedule` has them."""
 
 _KEYS = ("priority", "schedule", "budget", "period", "exhausted")
+MOST_URGENT = 63
+
 FOREGROUND = 33
 """The priority of the longest period with `rate-monotonic`: above the default of Tenon VMs."""
 
@@ -130,15 +134,58 @@ def _core(system: System, cpu: int) -> None:
                 f"{greedy.share.priority}",
             )
         above = [each for each in rivals if not vm.share.by_deadline or each not in peers]
-        fits = _demand_fits([vm, *peers], above) if vm.share.by_deadline else _responds(vm, above)
-        if not fits:
-            names = ", ".join(f'"{each.name}"' for each in rivals)
-            raise InputError(
-                f'"{vm.name}" may miss its budget on CPU {cpu}: {names} can use theirs back to '
-                "back within its period",
-                where=system.at(vm, "budget"),
-                mend="make its period longer, a budget smaller, or its priority higher",
-            )
+        if not _fits(vm, peers, above):
+            raise _refused(system, cpu, vm, peers, above)
+
+
+def _fits(vm: Vm, peers: Sequence[Vm], above: Sequence[Vm]) -> bool:
+    return _demand_fits([vm, *peers], above) if vm.share.by_deadline else _responds(vm, above)
+
+
+def _refused(
+    system: System, cpu: int, vm: Vm, peers: Sequence[Vm], above: Sequence[Vm]
+) -> InputError:
+    """The refusal of a budget: what is asked, what can be had, what takes the rest."""
+    ((budget, period),) = _shapes([vm])
+    most = _most(vm, peers, above)
+    had = f"at most {duration_text(most)}" if most else "no budget"
+    names = [f'"{each.name}"' for each in above]
+    each = "each" if len(above) > 1 else "it"
+    listed = " and ".join(
+        f"{name} ({_of(*shape)})" for name, shape in zip(names, _shapes(above), strict=True)
+    )
+    # With deadlines the demand in longer intervals than a period can be the limit.
+    taken = duration_text(min(_taken(above, period), period))
+    most_taken = "" if vm.share.by_deadline else f", {taken} of such a period"
+    changes = [f'write budget = "{duration_text(most)}" or less'] if most else []
+    if not vm.share.by_rate:
+        urgent = max(each.share.priority for each in above)
+        changes += [f'give "{vm.name}" a priority above {urgent}'] if urgent < MOST_URGENT else []
+    changes.append(f"or reduce the budget of {' or '.join(names)}")
+    return InputError(
+        f'"{vm.name}" asks for {_of(budget, period)} on CPU {cpu}, and {had} can be guaranteed: '
+        f"{listed} can run first, and {each} may use one budget at the end of its own period and "
+        f"the next at once{most_taken}",
+        where=system.at(vm, "budget"),
+        mend=", ".join(changes).removeprefix("or "),
+    )
+
+
+def _most(vm: Vm, peers: Sequence[Vm], above: Sequence[Vm]) -> int:
+    """The largest budget of a VM that can be guaranteed, in units of the least; 0 if none can."""
+    low, high = 0, (vm.share.budget or 0) // BUDGET_LEAST
+    while low < high:
+        middle = (low + high + 1) // 2
+        share = replace(vm.share, budget=middle * BUDGET_LEAST)
+        if _fits(replace(vm, share=share), peers, above):
+            low = middle
+        else:
+            high = middle - 1
+    return low * BUDGET_LEAST
+
+
+def _of(budget: int, period: int) -> str:
+    return f"{duration_text(budget)} in each {duration_text(period)}"
 
 
 def _part(vm: Vm) -> Fraction:
