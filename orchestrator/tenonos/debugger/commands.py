@@ -92,6 +92,8 @@ class Debugger:
         self.select(now.image)
         what = "".join(f", breakpoint {breakpoint.number}" for breakpoint in hit)
         print(f"\n{now.text}, core {_number(core)}{what}")
+        if hit:
+            _leave_inlined()
         gdb.execute("frame")
 
     def follow(self) -> None:
@@ -127,6 +129,7 @@ class VmBreakpoint(gdb.Breakpoint):
 
     def _condition_holds(self) -> bool:
         self._debugger.load(self.image)
+        _leave_inlined()
         try:
             return bool(gdb.parse_and_eval(self.condition_in_image))
         except gdb.error as error:
@@ -331,6 +334,20 @@ class Follow(_Command):
     def run(self, _argument: str) -> None:
         """Follow."""
         self.debugger.follow()
+
+
+def _leave_inlined() -> None:
+    """Select the function whose first instruction a breakpoint is at, not those inlined there."""
+    frame = gdb.newest_frame()
+    with contextlib.suppress(gdb.error, RuntimeError):
+        while frame.type() == gdb.INLINE_FRAME:
+            block = frame.block()
+            while block.function is None:
+                block = block.superblock
+            if block.start != frame.pc():
+                break
+            frame = frame.older()
+        frame.select()
 
 
 @contextmanager

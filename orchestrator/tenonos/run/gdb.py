@@ -56,28 +56,42 @@ def command(target: Target, number: int) -> list[str]:
 
 
 def debugger() -> str:
-    """The first installed debugger for AArch64; the one to install if there is none."""
-    return next(filter(_has_aarch64, DEBUGGERS), DEBUGGERS[0])
+    """The first installed debugger for AArch64, best one with Python; the one to install if there
+    is none."""
+    able = list(filter(_has_aarch64, DEBUGGERS))
+    return next(filter(_has_python, able), (able or DEBUGGERS)[0])
 
 
 def require() -> None:
-    """`WorkError` if no installed debugger has AArch64: gdb of a distribution may have only the
-    host's architecture."""
-    if _has_aarch64(debugger()):
+    """`WorkError` if no installed debugger has AArch64 and Python: gdb of a distribution may have
+    only the host's architecture, a small one no Python."""
+    name = debugger()
+    if _has_aarch64(name) and _has_python(name):
         return
-    found = next((name for name in DEBUGGERS if shutil.which(name)), None)
-    what = (
-        f"{found} has no support for AArch64" if found else "no debugger for AArch64 is installed"
-    )
+    if _has_aarch64(name):
+        what = f"{name} has no support for Python"
+    elif found := next((name for name in DEBUGGERS if shutil.which(name)), None):
+        what = f"{found} has no support for AArch64"
+    else:
+        what = "no debugger for AArch64 is installed"
     raise WorkError(what, where="--gdb", mend=f"apt install {PACKAGE}")
 
 
-@cache
 def _has_aarch64(name: str) -> bool:
+    return _accepts(name, "set architecture aarch64")
+
+
+def _has_python(name: str) -> bool:
+    return _accepts(name, "python pass")
+
+
+@cache
+def _accepts(name: str, command: str) -> bool:
+    """Whether a debugger is installed and knows a command."""
     path = shutil.which(name)
     if path is None:
         return False
-    line = [path, "-nx", "-q", "-batch", "-ex", "set architecture aarch64"]
+    line = [path, "-nx", "-q", "-batch", "-ex", command]
     done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return done.returncode == 0 and b"Undefined" not in done.stderr
 

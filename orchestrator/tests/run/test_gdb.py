@@ -11,6 +11,12 @@ echo 'Undefined item: "aarch64".' >&2
 exit 1
 """
 """Gdb with the host's architecture only, as Debian's package of that name."""
+SMALL = """#!/bin/sh
+case "$*" in
+*python*) echo 'Python scripting is not supported in this copy of GDB.' >&2; exit 1;;
+esac
+"""
+"""Gdb with all architectures and without Python."""
 ALL = "#!/bin/sh\n"
 
 
@@ -18,7 +24,7 @@ ALL = "#!/bin/sh\n"
 def installed(tmp_path, monkeypatch):
     """Installs debuggers, the only programs on the path."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    gdb._has_aarch64.cache_clear()
+    gdb._accepts.cache_clear()
 
     def install(**debuggers):
         for name, text in debuggers.items():
@@ -27,7 +33,7 @@ def installed(tmp_path, monkeypatch):
             file.chmod(0o755)
 
     yield install
-    gdb._has_aarch64.cache_clear()
+    gdb._accepts.cache_clear()
 
 
 def test_a_debugger_without_aarch64_is_refused_with_the_package(installed):
@@ -48,6 +54,16 @@ def test_a_debugger_with_aarch64_comes_before_one_without(installed):
     installed(gdb_multiarch=NONE, gdb=ALL)
     gdb.require()
     assert gdb.debugger() == "gdb"
+
+
+def test_a_debugger_without_python_is_refused_with_the_package(installed):
+    installed(gdb=SMALL)
+    with pytest.raises(WorkError, match=r"gdb has no support for Python; apt install "):
+        gdb.require()
+    installed(aarch64_linux_gnu_gdb=ALL)
+    gdb._accepts.cache_clear()
+    gdb.require()
+    assert gdb.debugger() == "aarch64-linux-gnu-gdb"
 
 
 def test_the_refusal_comes_before_the_build(installed, monkeypatch, capsys):
