@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,6 @@ def command(
         seconds=frontend.seconds(seconds),
         deterministic=deterministic,
         scripts=frontend.scripts(chosen, inputs or []),
-        gdb=gdb.port() if debug else None,
     )
     outputs.check(json_file, "--json")
     outputs.check(svg, "--svg")
@@ -90,6 +90,9 @@ def command(
     with ui.step(f"building {chosen.name}"):
         built = build.build(chosen, defines=defines)
     ui.message(f"{chosen.name}, sources {built.sources[:8]}")
+    if debug:
+        # As late as possible: another run may take it meanwhile.
+        options = replace(options, gdb=gdb.port())
     frontend.play(
         built,
         options,
