@@ -317,6 +317,9 @@ class Session:
                 elif isinstance(record, plugin.Moment) and self.options.deterministic:
                     self.window.add(record.task, record.sample, record)
                     self._executed.publish(record)
+                    if not self._guests():
+                        # Not at a tick of the host: what precedes it would differ from run to run.
+                        self.window.open_at_first()
 
     def _chunk(self, chunk: Chunk) -> None:
         transcript = self.transcripts.setdefault(chunk.name, Transcript())
@@ -363,7 +366,7 @@ class Session:
     def _open(self) -> None:
         if self._opened is not None:
             return
-        guests = [vm.name for vm in self.target.vms if vm.kind == "linux"]
+        guests = self._guests()
         if guests and all(name in self.ready or name in self._gone() for name in guests):
             self.window.open(max(self.ready.values(), default=0) + SETTLE_NS)
         elif not guests:
@@ -377,6 +380,10 @@ class Session:
                 self._limit = self._patience.seconds + limit
             late = {name: late.status for name, late in self.late.seen.items()}
             self.opening = late | self.statuses
+
+    def _guests(self) -> list[str]:
+        """The Linux VMs, which open the window when all of them are ready."""
+        return [vm.name for vm in self.target.vms if vm.kind == "linux"]
 
     def _gone(self) -> frozenset[str]:
         return frozenset(name for name, status in self.statuses.items() if status.state.ended)
