@@ -28,7 +28,7 @@ COUNTS = ("threads", "pending")
 def measured(tenon):
     kernels = tenon("bench", *KERNELS, "--environment", "bare", limit=500)
     assert_well(kernels)
-    sizes = tenon("bench", "size", limit=120)
+    sizes = tenon("bench", "size", limit=500)
     assert_well(sizes)
     return kernels.result + sizes.result
 
