@@ -55,11 +55,13 @@ pub struct BudgetCount<'a>(&'a [AtomicU64; WORDS]);
 impl<'a> BudgetCount<'a> {
     /// Counters in this memory.
     #[must_use]
+    #[inline]
     pub const fn new(words: &'a [AtomicU64; WORDS]) -> Self {
         Self(words)
     }
 
     /// Starts to count the use of a budget, or states that there is none if it is 0.
+    #[inline]
     pub fn begin(&self, budget: u64, period: u64) {
         self.0.iter().for_each(|word| word.store(0, Relaxed));
         self.store(PERIOD, period);
@@ -80,6 +82,7 @@ impl<'a> BudgetCount<'a> {
 
     /// The counters so far.
     #[must_use]
+    #[inline]
     pub fn snapshot(&self) -> BudgetCounters {
         BudgetCounters {
             budget: self.load(BUDGET),

@@ -337,6 +337,7 @@ impl<'a> StatusWriter<'a> {
     }
 
     /// The budget counters of one vCPU.
+    #[inline]
     pub fn budget(&self, vcpu: usize) -> Option<BudgetCount<'a>> {
         let line = size_of::<BudgetCounters>();
         let offset = offset_of!(StatusPage, budgets) + vcpu.min(MAX_VCPUS) * line;
