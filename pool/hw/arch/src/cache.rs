@@ -66,6 +66,32 @@ pub unsafe fn clean_and_invalidate(start: usize, length: usize) {
     crate::barrier::dsb_sy();
 }
 
+/// Makes code that was written as data visible to instruction fetches of all cores (Arm ARM, D7.5.9).
+///
+/// # Safety
+///
+/// The range must be mapped, else the instructions fault.
+pub unsafe fn synchronise_code(start: usize, length: usize) {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let control = crate::read_register!("ctr_el0");
+        let (data, code) = (4 << (control >> 16 & 0xf), 4 << (control & 0xf));
+        // SAFETY: the caller states that the range is mapped; its contents are kept.
+        unsafe {
+            for line in (start..start + length).step_by(data) {
+                core::arch::asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags));
+            }
+            core::arch::asm!("dsb ish", options(nostack, preserves_flags));
+            for line in (start..start + length).step_by(code) {
+                core::arch::asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags));
+            }
+            core::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags));
+        }
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = (start, length);
+}
+
 /// Bytes that one step of [`copy_to_poc`] and [`zero_to_poc`] moves. Addresses and lengths
 /// are multiples of it.
 pub const CHUNK: usize = 64;

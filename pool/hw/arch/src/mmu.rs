@@ -173,6 +173,42 @@ pub fn invalidate_page(address: usize) {
     let _ = address;
 }
 
+/// Invalidates on all cores the translation of the page at `address` for an ASID of EL0.
+pub fn invalidate_asid_page(asid: u8, address: usize) {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a dropped translation is looked up again (Arm ARM, D8.14).
+    unsafe {
+        core::arch::asm!(
+            "dsb ishst",
+            crate::broadcast_tlbi!("vae1is, {page}"),
+            "dsb ish",
+            "isb",
+            page = in(reg) (address as u64 >> 12) & 0xfff_ffff_ffff | (asid as u64) << 48,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = (asid, address);
+}
+
+/// Invalidates on all cores all translations of an ASID of EL0.
+pub fn invalidate_asid(asid: u8) {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a dropped translation is looked up again (Arm ARM, D8.14).
+    unsafe {
+        core::arch::asm!(
+            "dsb ishst",
+            crate::broadcast_tlbi!("aside1is, {asid}"),
+            "dsb ish",
+            "isb",
+            asid = in(reg) (asid as u64) << 48,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    let _ = asid;
+}
+
 #[cfg(test)]
 mod tests {
     use super::control;
