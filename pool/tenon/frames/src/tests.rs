@@ -1,0 +1,124 @@
+//! Tests of [`Frames`](crate::Frames) against a model of references.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Memory that is freed after the test.
+struct Ram(Vec<[u8; PAGE]>);
+
+impl Ram {
+    fn new(pages: usize) -> Self {
+        Self(vec![[0xa5; PAGE]; pages + 1])
+    }
+
+    fn range(&self) -> Range<usize> {
+        let start = (self.0.as_ptr() as usize).next_multiple_of(PAGE);
+        start..start + (self.0.len() - 1) * PAGE
+    }
+
+    fn frames(&self) -> Frames {
+        // SAFETY: nothing else uses the memory, which has its own address.
+        unsafe { Frames::new(self.range()) }
+    }
+}
+
+#[test]
+fn a_range_without_room_has_no_frame() {
+    for pages in [0, 1] {
+        let ram = Ram::new(pages);
+        let mut frames = ram.frames();
+        assert_eq!((frames.available(), frames.allocate()), (0, None));
+    }
+    // SAFETY: an empty range is not used.
+    let mut frames = unsafe { Frames::new(0x1001..0x1fff) };
+    assert_eq!(frames.allocate(), None);
+}
+
+#[test]
+fn frames_are_within_the_range_and_apart_from_the_table() {
+    let ram = Ram::new(1100);
+    let mut frames = ram.frames();
+    // 1,098 frames need two pages of words.
+    assert_eq!(frames.available(), 1098);
+    let all: Vec<_> = std::iter::from_fn(|| frames.allocate()).collect();
+    let first = ram.range().start + 2 * PAGE;
+    for (index, frame) in all.iter().enumerate() {
+        assert_eq!(frame.address(), first + index * PAGE);
+    }
+    assert_eq!(all.len(), 1098);
+}
+
+#[test]
+fn what_exceeds_a_frame_is_not_copied() {
+    let ram = Ram::new(4);
+    let mut frames = ram.frames();
+    let (one, two) = (frames.allocate().unwrap(), frames.allocate().unwrap());
+    one.write(PAGE - 2, b"abcd");
+    one.write(PAGE + 9, b"x");
+    let mut read = *b"....";
+    one.read(PAGE - 2, &mut read);
+    assert_eq!(&read, b"ab..");
+    two.read(0, &mut read);
+    assert_eq!(&read, &[0; 4]);
+    let copy = frames.allocate_copy(&one).unwrap();
+    copy.read(PAGE - 2, &mut read[..2]);
+    assert_eq!(&read[..2], b"ab");
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Allocate,
+    Share(usize),
+    Release(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        Just(Step::Allocate),
+        (0..64usize).prop_map(Step::Share),
+        (0..64usize).prop_map(Step::Release),
+    ];
+    prop::collection::vec(step, 1..200)
+}
+
+proptest! {
+    #[test]
+    fn a_frame_is_free_when_its_last_reference_ends(steps in steps()) {
+        let ram = Ram::new(17);
+        let mut frames = ram.frames();
+        let mut references: Vec<Frame> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Allocate => {
+                    let before = frames.available();
+                    match frames.allocate() {
+                        None => prop_assert_eq!(before, 0),
+                        Some(frame) => {
+                            let mut words = [1; PAGE];
+                            frame.read(0, &mut words);
+                            prop_assert_eq!(words, [0; PAGE]);
+                            prop_assert!(!references.contains(&frame));
+                            frame.write(0, &[0x5a; PAGE]);
+                            references.push(frame);
+                        }
+                    }
+                }
+                Step::Share(which) if !references.is_empty() => {
+                    let shared = frames.share(&references[which % references.len()]);
+                    references.push(shared);
+                }
+                Step::Release(which) if !references.is_empty() => {
+                    let frame = references.swap_remove(which % references.len());
+                    let others = references.iter().filter(|other| **other == frame).count();
+                    prop_assert_eq!(frames.is_exclusive(&frame), others == 0);
+                    frames.release(frame);
+                }
+                _ => {}
+            }
+            let mut distinct: Vec<_> = references.iter().map(Frame::address).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assert_eq!(frames.available(), 16 - distinct.len());
+        }
+    }
+}
