@@ -1,0 +1,372 @@
+//! Tests of [`AddressSpace`] against a model of pages.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use tenon_frames::Frames;
+
+const LIMIT: usize = 12;
+const BASE: usize = 0x1_0000_0000;
+const FILE: &[u8] = &{
+    let mut bytes = [0; 5 * PAGE + 77];
+    let mut index = 0;
+    while index < bytes.len() {
+        bytes[index] = (index / 64 % 251) as u8 + 1;
+        index += 1;
+    }
+    bytes
+};
+
+type Space = AddressSpace<LIMIT>;
+
+/// Memory of the frames, and the kernel's table of the lowest GiB.
+struct Machine {
+    _ram: Vec<[u8; PAGE]>,
+    frames: Frames,
+    total: usize,
+}
+
+impl Machine {
+    fn new(pages: usize) -> Self {
+        let ram = vec![[0xa5; PAGE]; pages + 1];
+        let start = (ram.as_ptr() as usize).next_multiple_of(PAGE);
+        // SAFETY: nothing else uses the memory, which has its own address.
+        let frames = unsafe { Frames::new(start..start + pages * PAGE) };
+        let total = frames.available();
+        Self {
+            _ram: ram,
+            frames,
+            total,
+        }
+    }
+}
+
+fn kernel() -> KernelPart {
+    // SAFETY: no processor walks these.
+    unsafe { KernelPart::new([0, 1 << 30 | 1, 0, 0]) }
+}
+
+const NONE: Permissions = Permissions {
+    read: false,
+    write: false,
+    execute: false,
+};
+const READ: Permissions = Permissions { read: true, ..NONE };
+const DATA: Permissions = Permissions {
+    write: true,
+    ..READ
+};
+const CODE: Permissions = Permissions {
+    execute: true,
+    ..READ
+};
+
+fn area(pages: Range<usize>, permissions: Permissions, backing: Backing) -> Area {
+    Area {
+        start: BASE + pages.start * PAGE,
+        end: BASE + pages.end * PAGE,
+        permissions,
+        backing,
+    }
+}
+
+#[test]
+fn a_range_of_the_kernel_or_of_no_page_is_refused() {
+    let mut machine = Machine::new(64);
+    let mut space = Space::new(kernel(), 1, &mut machine.frames).unwrap();
+    let map = |space: &mut Space, start, end| {
+        space.map(Area {
+            start,
+            end,
+            permissions: DATA,
+            backing: Backing::Zero,
+        })
+    };
+    for (start, end) in [
+        (0, PAGE),
+        (0xf000, 0x1_1000),
+        (0x4000_0000, 0x4000_1000),
+        (0x3fff_f000, 0x4000_1000),
+        (0xffff_f000, BASE + PAGE),
+        (BASE + 1, BASE + PAGE),
+        (BASE, BASE),
+        (BASE + PAGE, BASE),
+        (0x7f_ffff_f000, 0x80_0000_1000),
+        (usize::MAX & !0xfff, 0),
+    ] {
+        assert_eq!(map(&mut space, start, end), Err(Error::Range), "{start:#x}");
+    }
+    map(&mut space, 0x1_0000, 0x1_1000).unwrap();
+    map(&mut space, 0x7f_ffff_f000, 0x80_0000_0000).unwrap();
+    assert_eq!(
+        space.map(area(
+            0..1,
+            Permissions {
+                execute: true,
+                ..DATA
+            },
+            Backing::Zero
+        )),
+        Err(Error::WritableCode)
+    );
+    space.release(&mut machine.frames);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
+fn the_kernels_lowest_mapping_ends_the_fixed_part() {
+    #[repr(align(4096))]
+    struct Table([u64; 512]);
+    let mut low = Box::new(Table([0; 512]));
+    low.0[64] = 0x0800_0000 | 1;
+    let entry = std::ptr::from_ref(&low.0) as u64 | 3;
+    // SAFETY: the table stays until the end of the test, and no processor walks it.
+    let kernel = unsafe { KernelPart::new([entry, 0, 0, 0]) };
+    let mut machine = Machine::new(64);
+    let mut space = Space::new(kernel, 1, &mut machine.frames).unwrap();
+    assert_eq!(space.fixed_part(), 0x1_0000..0x800_0000);
+    space
+        .map(Area {
+            start: 0x40_0000,
+            end: 0x40_1000,
+            permissions: DATA,
+            backing: Backing::Zero,
+        })
+        .unwrap();
+    space
+        .write(0x40_0ffe, &[1, 2], &mut machine.frames)
+        .unwrap();
+    space.release(&mut machine.frames);
+    assert_eq!(machine.frames.available(), machine.total);
+    assert_eq!(low.0[64], 0x0800_0000 | 1);
+}
+
+#[test]
+fn a_file_is_followed_by_zeros() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut space = Space::new(kernel(), 1, frames).unwrap();
+    let backing = Backing::Bytes(FILE, 4 * PAGE);
+    space.map(area(0..4, CODE, backing)).unwrap();
+    let mut read = vec![9; 3 * PAGE];
+    space.read(BASE + 10, &mut read, frames).unwrap();
+    assert_eq!(read[..PAGE + 67], FILE[4 * PAGE + 10..]);
+    assert!(read[PAGE + 67..].iter().all(|byte| *byte == 0));
+    assert_eq!(space.write(BASE, b"x", frames), Err(Denied::Permission));
+    assert_eq!(
+        space.read(BASE + 4 * PAGE - 1, &mut [0; 2], frames),
+        Err(Denied::NoArea)
+    );
+    assert_eq!(
+        space.read(usize::MAX - 1, &mut [0; 4], frames),
+        Err(Denied::NoArea)
+    );
+    space.release(frames);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
+fn a_string_ends_at_its_nul_or_at_the_limit() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut space = Space::new(kernel(), 1, frames).unwrap();
+    space.map(area(0..2, DATA, Backing::Zero)).unwrap();
+    space.write(BASE + PAGE - 3, b"abcdef\0gh", frames).unwrap();
+    let mut text = [0; 16];
+    let at = BASE + PAGE - 3;
+    assert_eq!(space.read_string(at, &mut text, frames), Ok(6));
+    assert_eq!(&text[..6], b"abcdef");
+    assert_eq!(space.read_string(at, &mut text[..4], frames), Ok(4));
+    let end = BASE + 2 * PAGE - 2;
+    space.write(end, b"zz", frames).unwrap();
+    assert_eq!(
+        space.read_string(end, &mut text, frames),
+        Err(Denied::NoArea)
+    );
+}
+
+#[test]
+fn memory_that_ends_is_an_error_and_comes_back() {
+    for pages in 0..40 {
+        let mut machine = Machine::new(pages);
+        let frames = &mut machine.frames;
+        let Ok(mut space) = Space::new(kernel(), 1, frames) else {
+            assert_eq!(machine.frames.available(), machine.total);
+            continue;
+        };
+        space.map(area(0..8, DATA, Backing::Zero)).unwrap();
+        let written = space.write(BASE, &[7; 8 * PAGE], frames);
+        let child = space.fork(kernel(), 2, frames);
+        if let Ok(mut child) = child {
+            let copied = child.write(BASE, &[8; 8 * PAGE], frames);
+            let mut first = [0];
+            space.read(BASE, &mut first, frames).unwrap();
+            assert_eq!(first, [7]);
+            assert_eq!(copied.is_ok(), pages >= 2 * (3 + 2 + 8) + 1);
+            child.release(frames);
+        }
+        assert_eq!(written.is_ok(), pages >= 3 + 2 + 8 + 1);
+        space.unmap(&(BASE..BASE + 8 * PAGE), frames).unwrap();
+        // The areas, two tables of the space, and one of level 2.
+        assert!(machine.total - machine.frames.available() <= 4);
+        space.release(&mut machine.frames);
+        assert_eq!(machine.frames.available(), machine.total);
+    }
+}
+
+/// Pages of the model: permissions, and a byte of each.
+#[derive(Clone, Default)]
+struct Model(BTreeMap<usize, (Permissions, u8)>);
+
+#[derive(Clone, Debug)]
+enum Step {
+    Map(Range<usize>, bool, bool),
+    Unmap(Range<usize>),
+    Protect(Range<usize>, usize),
+    Write(usize, u8),
+    Fork,
+    Swap,
+}
+
+const CHOICE: [Permissions; 4] = [NONE, READ, DATA, CODE];
+/// Pages of the test, on both sides of a boundary of 2 MiB.
+const PAGES: usize = 24;
+
+fn step() -> impl Strategy<Value = Step> {
+    let range = || (0..PAGES, 1..8usize).prop_map(|(start, n)| start..(start + n).min(PAGES));
+    prop_oneof![
+        3 => (range(), any::<bool>(), any::<bool>()).prop_map(|(r, w, f)| Step::Map(r, w, f)),
+        2 => range().prop_map(Step::Unmap),
+        2 => (range(), 0..4usize).prop_map(|(r, p)| Step::Protect(r, p)),
+        4 => (0..PAGES, 1..255u8).prop_map(|(p, b)| Step::Write(p, b)),
+        1 => Just(Step::Fork),
+        1 => Just(Step::Swap),
+    ]
+}
+
+/// The pages lie around this address.
+const AT: usize = BASE + (1 << 21) - PAGES / 2 * PAGE;
+
+fn at(pages: &Range<usize>) -> Range<usize> {
+    AT + pages.start * PAGE..AT + pages.end * PAGE
+}
+
+fn file_byte(page: usize) -> u8 {
+    FILE.get(page * PAGE).copied().unwrap_or(0)
+}
+
+proptest! {
+    #[test]
+    fn each_space_has_its_own_pages(steps in prop::collection::vec(step(), 1..60)) {
+        let mut machine = Machine::new(256);
+        let frames = &mut machine.frames;
+        let mut one = (Space::new(kernel(), 1, frames).unwrap(), Model::default());
+        let mut two = (Space::new(kernel(), 2, frames).unwrap(), Model::default());
+        for step in steps {
+            let (space, model) = &mut one;
+            match step {
+                Step::Map(pages, writable, file) => {
+                    let range = at(&pages);
+                    let permissions = if writable { DATA } else { READ };
+                    let backing = if file { Backing::Bytes(FILE, 0) } else { Backing::Zero };
+                    let free = pages.clone().all(|page| !model.0.contains_key(&page));
+                    let result = space.map(Area {
+                        start: range.start, end: range.end, permissions, backing,
+                    });
+                    match result {
+                        Ok(()) => {
+                            prop_assert!(free);
+                            for page in pages.clone() {
+                                let byte = if file { file_byte(page - pages.start) } else { 0 };
+                                model.0.insert(page, (permissions, byte));
+                            }
+                        }
+                        Err(Error::Occupied) => prop_assert!(!free),
+                        Err(error) => {
+                            prop_assert_eq!(error, Error::NoMemory);
+                            prop_assert_eq!(space.areas().iter().count(), LIMIT);
+                        }
+                    }
+                }
+                Step::Unmap(pages) => match space.unmap(&at(&pages), frames) {
+                    Ok(()) => model.0.retain(|page, _| !pages.contains(page)),
+                    Err(error) => {
+                        prop_assert_eq!(error, Error::NoMemory);
+                        prop_assert!(space.areas().iter().count() + 2 > LIMIT);
+                    }
+                },
+                Step::Protect(pages, choice) => {
+                    let mapped = pages.clone().all(|page| model.0.contains_key(&page));
+                    match space.protect(&at(&pages), CHOICE[choice], frames) {
+                        Ok(()) => {
+                            prop_assert!(mapped);
+                            for page in pages {
+                                model.0.get_mut(&page).unwrap().0 = CHOICE[choice];
+                            }
+                        }
+                        Err(Error::Occupied) => prop_assert!(!mapped),
+                        Err(error) => {
+                            prop_assert_eq!(error, Error::NoMemory);
+                            prop_assert!(space.areas().iter().count() + 2 > LIMIT);
+                        }
+                    }
+                }
+                Step::Write(page, byte) => {
+                    let expected = match model.0.get_mut(&page) {
+                        None => Err(Denied::NoArea),
+                        Some((permissions, _)) if !permissions.write => Err(Denied::Permission),
+                        Some((_, value)) => { *value = byte; Ok(()) }
+                    };
+                    prop_assert_eq!(space.write(AT + page * PAGE, &[byte], frames), expected);
+                }
+                Step::Fork => {
+                    let child = space.fork(kernel(), 3, frames).unwrap();
+                    let model = model.clone();
+                    std::mem::replace(&mut two, (child, model)).0.release(frames);
+                }
+                Step::Swap => std::mem::swap(&mut one, &mut two),
+            }
+            for (space, model) in [&mut one, &mut two] {
+                let mut last = 0;
+                for area in space.areas().iter() {
+                    prop_assert!(last <= area.start && area.start < area.end);
+                    last = area.end;
+                }
+                for page in 0..PAGES {
+                    let mut byte = [0];
+                    let expected = match model.0.get(&page) {
+                        None => Err(Denied::NoArea),
+                        Some((permissions, _)) if *permissions == NONE => Err(Denied::Permission),
+                        Some((_, value)) => Ok(*value),
+                    };
+                    let read = space.read(AT + page * PAGE, &mut byte, frames);
+                    prop_assert_eq!(read.map(|()| byte[0]), expected);
+                }
+            }
+        }
+        one.0.release(frames);
+        two.0.release(frames);
+        prop_assert_eq!(machine.frames.available(), machine.total);
+    }
+
+    #[test]
+    fn a_free_range_is_the_highest(
+        taken in prop::collection::vec((0..60usize, 1..9usize), 0..10),
+        size in 1..12usize,
+        below in 0..64usize,
+    ) {
+        let mut areas = Areas::<16>::new();
+        let mut model = [false; 64];
+        for (start, pages) in taken {
+            let area = area(start..(start + pages).min(64), DATA, Backing::Zero);
+            if areas.insert(area).is_ok() {
+                model[start..(start + pages).min(64)].fill(true);
+            }
+        }
+        let expected = (0..(below + 1).saturating_sub(size)).rev()
+            .find(|start| model[*start..start + size].iter().all(|taken| !taken));
+        let found = areas.find_free(size * PAGE, &(BASE..BASE + below * PAGE));
+        prop_assert_eq!(found, expected.map(|page| BASE + page * PAGE));
+    }
+}
