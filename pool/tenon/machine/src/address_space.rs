@@ -78,6 +78,21 @@ pub fn map_device(range: Range<usize>) -> Result<(), Error> {
     without_irqs(|| MAPPING.locked(|| MAP.device(tables(), range)))
 }
 
+/// Maps memory of this machine beyond the image, whole blocks of 2 MiB.
+pub fn map_memory(range: Range<usize>) -> Result<(), Error> {
+    MAP.blocks(tables(), range, Use::Data)?;
+    // Table walks must observe the new entries (Arm ARM, D8.17).
+    hw_arch::barrier::dsb_ish();
+    hw_arch::barrier::isb();
+    Ok(())
+}
+
+/// The entries of level 1, for the tables of a process. They map 4 GiB without access from EL0.
+#[must_use]
+pub fn entries() -> [u64; 4] {
+    MAP.entries()
+}
+
 /// Unmaps the guard page below a stack on all cores.
 pub fn guard(page: usize) {
     if options::protection() {

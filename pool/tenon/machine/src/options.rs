@@ -108,4 +108,8 @@ options! { $
     call_injection: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
     /// Whether threads can have remote work.
     remote: bool = TENON_THREAD_REMOTE, on_the_host: false;
+    /// Whether threads can execute at EL0.
+    user: bool = TENON_THREAD_USER, on_the_host: false;
+    /// The priority of the threads of processes.
+    process_priority: usize = TENON_PROCESS_PRIORITY, on_the_host: 2;
 }

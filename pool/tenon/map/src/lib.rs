@@ -234,6 +234,12 @@ impl Map {
         unsafe { mmu::activate::<El1>(self.root.as_ptr() as usize, ADDRESS_BITS) }
     }
 
+    /// The entries of level 1, for translation tables that contain this map.
+    #[must_use]
+    pub fn entries(&self) -> [u64; ROOT] {
+        core::array::from_fn(|gib| get(&self.root[gib]))
+    }
+
     /// Whether the running core uses its own map and not the early table.
     #[must_use]
     pub fn is_active(&self) -> bool {

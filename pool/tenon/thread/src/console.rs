@@ -167,6 +167,22 @@ pub(crate) fn read_byte() -> Option<u8> {
     })
 }
 
+/// Writes bytes, of which lines of the kernel may be in between, a few with interrupts masked at a
+/// time.
+pub fn write(bytes: &[u8]) {
+    const PIECE: usize = 8;
+    for piece in bytes.chunks(PIECE) {
+        CONSOLE.with(|console| {
+            console.put(piece);
+            if let Console::Ring(ring) = console
+                && ring.wants_kick()
+            {
+                hw_arch::firmware::hypercall0(CONSOLE_KICK);
+            }
+        });
+    }
+}
+
 /// Writes a line with interrupts masked and other cores excluded, so that lines do not mix.
 /// Real-time paths must not log. A fault in here never returns, so that [`write_last_line`] is the
 /// only code that can access the console afterwards.

@@ -5,6 +5,7 @@
 
 use crate::thread::Priority;
 use core::fmt;
+use core::ops::Range;
 pub use core_guest::ENDS;
 use core_guest::Guest;
 use core_memory::{IntermediateRange, PAGE_SIZE};
@@ -69,6 +70,31 @@ pub fn task_priority(name: &str) -> Option<Priority> {
 pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
     let end = base.checked_add(size).ok_or(MapError::Address(base))?;
     address_space::map_device(base..end)
+}
+
+/// Maps memory of the VM beyond the image, for its only user; `None` if there is none. Whole blocks
+/// of 2 MiB, between the image and the end of the memory that the guest header states.
+pub fn map_spare_memory() -> Result<Option<Range<usize>>, MapError> {
+    const BLOCK: usize = 1 << 21;
+    let Some(memory) = guest().and_then(|guest| guest.memory()) else {
+        return Ok(None);
+    };
+    let start = hw_arch::layout::image_end().next_multiple_of(BLOCK);
+    let end = memory.end() as usize & !(BLOCK - 1);
+    if start >= end {
+        return Ok(None);
+    }
+    address_space::map_memory(start..end)?;
+    Ok(Some(start..end))
+}
+
+/// The kernel's entries of level 1, which the tables of a process have as well. Devices of the image
+/// are mapped, so that none is added later.
+pub fn kernel_entries() -> Result<[u64; 4], MapError> {
+    for &(_, base, size) in TENON_DEVICES {
+        map_device(base, size)?;
+    }
+    Ok(address_space::entries())
 }
 
 /// A device assigned to this image: its kind, the address of its registers, and their size.

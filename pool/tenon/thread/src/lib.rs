@@ -12,7 +12,7 @@
 //! - [`options`]: the configuration of the image;
 //! - [`trace`]: marks of the application in the trace;
 //! - [`environment`]: what Mortise assigned to this VM;
-//! - [`input`]: input from the console.
+//! - [`input`], [`output`]: the console byte by byte.
 //!
 //! This crate has what an image is made of: creation of threads, servers, interrupt handlers, boot,
 //! exception vectors and the console. The state of a core is in `tenon-kernel`, timers are in
@@ -55,6 +55,11 @@ pub mod time {
     pub use tenon_time::{Duration, Instant, PeriodicTimer, Timer, resolution, sleep, sleep_until};
 }
 
+/// Output to the console, byte by byte.
+pub mod output {
+    pub use crate::console::write;
+}
+
 /// Building blocks of synchronisation objects.
 pub mod wait {
     #[doc(inline)]
@@ -73,6 +78,7 @@ pub mod parts {
     pub use crate::boot::boot;
     pub use crate::boot::image::{IDLE_STACK, Image};
     pub use crate::boot::secondary::boot_secondary;
+    pub use crate::exception::context;
     pub use crate::exception::fault::panic;
     pub use crate::interrupt::fit;
     pub use crate::thread::{Block, Stack};

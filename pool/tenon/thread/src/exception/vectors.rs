@@ -7,6 +7,7 @@
 //! |---|---|
 //! | GIC version | a GICv3 is acknowledged and ended by system registers, a GICv2 by loads and stores; the value that a GICv2 returns also contains the sender of an SGI |
 //! | floating point | where handlers may use it, all registers are saved: of v8 to v15 a callee preserves the lower halves only (AAPCS64, 6.1.2), and writing those clears the upper ones. Where only threads use it, the registers of a preempted thread are saved |
+//! | EL0 | exceptions from EL0 store the registers in the context of `tenon-user`, to which SP_EL1 points while EL0 runs |
 //! | nesting | ELR and SPSR are saved, as a nested interrupt overwrites them, and an interrupt of a handler is served on the interrupt stack; the caller of the handler, [`crate::interrupt`], unmasks interrupts |
 
 use core::arch::global_asm;
@@ -36,33 +37,37 @@ fn fp_use() -> FpUse {
 
 /// Declares the tables and the function that selects the one of an image.
 macro_rules! tables {
-    ($($name:ident = $symbol:literal: ($gicv2:literal, $fp:pat, $nesting:literal);)*) => {
+    ($($name:ident = $symbol:literal: ($gicv2:literal, $fp:pat, $nesting:literal, $user:literal);)*) => {
         unsafe extern "C" {
             $(#[link_name = $symbol] static $name: u8;)*
         }
 
         /// The address of the vector table for a machine with a GICv2, or with a GICv3.
         pub(crate) fn vectors(gicv2: bool) -> usize {
-            match (gicv2, fp_use(), options::nesting()) {
-                $(($gicv2, $fp, $nesting) => &raw const $name as usize,)*
+            match (gicv2, fp_use(), options::nesting(), options::user()) {
+                $(($gicv2, $fp, $nesting, $user) => &raw const $name as usize,)*
+                // Kconfig excludes these with threads at EL0.
+                (_, _, _, true) => unreachable!(),
             }
         }
     };
 }
 
 tables! {
-    V3 = "tenon_vectors.v3": (false, FpUse::None, false);
-    V3_NESTED = "tenon_vectors.v3.nested": (false, FpUse::None, true);
-    V3_FP = "tenon_vectors.v3.fp": (false, FpUse::Everywhere, false);
-    V3_FP_NESTED = "tenon_vectors.v3.fp.nested": (false, FpUse::Everywhere, true);
-    V3_THREADS = "tenon_vectors.v3.threads": (false, FpUse::InThreads, false);
-    V3_THREADS_NESTED = "tenon_vectors.v3.threads.nested": (false, FpUse::InThreads, true);
-    V2 = "tenon_vectors.v2": (true, FpUse::None, false);
-    V2_NESTED = "tenon_vectors.v2.nested": (true, FpUse::None, true);
-    V2_FP = "tenon_vectors.v2.fp": (true, FpUse::Everywhere, false);
-    V2_FP_NESTED = "tenon_vectors.v2.fp.nested": (true, FpUse::Everywhere, true);
-    V2_THREADS = "tenon_vectors.v2.threads": (true, FpUse::InThreads, false);
-    V2_THREADS_NESTED = "tenon_vectors.v2.threads.nested": (true, FpUse::InThreads, true);
+    V3 = "tenon_vectors.v3": (false, FpUse::None, false, false);
+    V3_USER = "tenon_vectors.v3.user": (false, FpUse::None, false, true);
+    V3_NESTED = "tenon_vectors.v3.nested": (false, FpUse::None, true, false);
+    V3_FP = "tenon_vectors.v3.fp": (false, FpUse::Everywhere, false, false);
+    V3_FP_NESTED = "tenon_vectors.v3.fp.nested": (false, FpUse::Everywhere, true, false);
+    V3_THREADS = "tenon_vectors.v3.threads": (false, FpUse::InThreads, false, false);
+    V3_THREADS_NESTED = "tenon_vectors.v3.threads.nested": (false, FpUse::InThreads, true, false);
+    V2 = "tenon_vectors.v2": (true, FpUse::None, false, false);
+    V2_USER = "tenon_vectors.v2.user": (true, FpUse::None, false, true);
+    V2_NESTED = "tenon_vectors.v2.nested": (true, FpUse::None, true, false);
+    V2_FP = "tenon_vectors.v2.fp": (true, FpUse::Everywhere, false, false);
+    V2_FP_NESTED = "tenon_vectors.v2.fp.nested": (true, FpUse::Everywhere, true, false);
+    V2_THREADS = "tenon_vectors.v2.threads": (true, FpUse::InThreads, false, false);
+    V2_THREADS_NESTED = "tenon_vectors.v2.threads.nested": (true, FpUse::InThreads, true, false);
 }
 
 global_asm!(
@@ -189,7 +194,7 @@ global_asm!(
     ".endm",
     // Arm ARM, D1.4.2: sixteen vectors of 32 instructions. The first four serve exceptions from
     // SP_EL0 (threads), the next four those from SP_EL1 (handlers), the last eight those from EL0,
-    // where no code runs. A synchronous exception ends the image. FIQ and SError stay masked as the
+    // where code runs only in an image with threads there. A synchronous exception ends the image. FIQ and SError stay masked as the
     // entry code left them, and so do interrupts in handlers without nesting. The slots of
     // exceptions that cannot be taken hold other code. `.org` does not move backwards, so a vector
     // that is too long is an assembler error.
@@ -242,7 +247,62 @@ global_asm!(
     "8:",
     "    tenon_restore \\fp, 1, \\frame",
     ".endm",
-    ".macro tenon_table suffix, chip, fp, nested, frame",
+    // Stores the registers of EL0 in its context, x9 to x30 free then.
+    ".macro tenon_user_save",
+    "    stp x0, x1, [sp]",
+    "    stp x2, x3, [sp, #16]",
+    "    stp x4, x5, [sp, #32]",
+    "    stp x6, x7, [sp, #48]",
+    "    stp x8, x9, [sp, #64]",
+    "    stp x10, x11, [sp, #80]",
+    "    stp x12, x13, [sp, #96]",
+    "    stp x14, x15, [sp, #112]",
+    "    stp x16, x17, [sp, #128]",
+    "    stp x18, x19, [sp, #144]",
+    "    stp x20, x21, [sp, #160]",
+    "    stp x22, x23, [sp, #176]",
+    "    stp x24, x25, [sp, #192]",
+    "    stp x26, x27, [sp, #208]",
+    "    stp x28, x29, [sp, #224]",
+    "    mrs x0, sp_el0",
+    "    stp x30, x0, [sp, #240]",
+    "    mrs x1, elr_el1",
+    "    mrs x2, spsr_el1",
+    "    stp x1, x2, [sp, #256]",
+    ".endm",
+    // The exceptions from EL0: a synchronous one returns to the caller of `user::enter`. An
+    // interrupt is served here; then EL0 continues, unless the thread is to be looked at.
+    ".macro tenon_user_vectors suffix, chip",
+    "    .org tenon_vectors\\suffix + 0x80 * 8",
+    "    tenon_user_save",
+    "    mov x1, sp",
+    "    mov x0, #0",
+    "    b tenon_user_leave",
+    "    .org tenon_vectors\\suffix + 0x80 * 9",
+    "    tenon_user_save",
+    "    mov x19, sp",
+    "    ldr x9, [sp, #{kernel_stack}]",
+    "    ldr x10, [sp, #{interrupt_stack}]",
+    "    msr sp_el0, x9",
+    "    mov sp, x10",
+    "    b 5f",
+    "    .org tenon_vectors\\suffix + 0x80 * 16",
+    "5:",
+    "    tenon_serve \\chip",
+    "3:  mrs x1, tpidr_el1",
+    "    msr spsel, #0",
+    "    ldr x0, [x1, #{candidate}]",
+    "    cbz x0, 6f",
+    "    bl {reschedule}",
+    "6:  ldr w0, [x19, #{attention}]",
+    "    cbnz w0, 7f",
+    "    mov x0, x19",
+    "    b tenon_user_resume",
+    "7:  mov x1, x19",
+    "    mov x0, #1",
+    "    b tenon_user_leave",
+    ".endm",
+    ".macro tenon_table suffix, chip, fp, nested, frame, user=0",
     ".section .text.vectors\\suffix, \"ax\"",
     ".balign 0x800",
     "tenon_vectors\\suffix:",
@@ -287,17 +347,22 @@ global_asm!(
     "    tenon_serve \\chip",
     "3:  tenon_restore \\fp, 1, \\frame",
     ".endif",
+    ".if \\user",
+    "    tenon_user_vectors \\suffix, \\chip",
+    ".endif",
     ".previous",
     ".endm",
     ".arch_extension fp",
     ".arch_extension simd",
     "tenon_table .v3, 3, 0, 0, {frame}",
+    "tenon_table .v3.user, 3, 0, 0, {frame}, 1",
     "tenon_table .v3.nested, 3, 0, 1, {frame}",
     "tenon_table .v3.fp, 3, 1, 0, {float_frame}",
     "tenon_table .v3.fp.nested, 3, 1, 1, {float_frame}",
     "tenon_table .v3.threads, 3, 2, 0, {frame}",
     "tenon_table .v3.threads.nested, 3, 2, 1, {frame}",
     "tenon_table .v2, 2, 0, 0, {frame}",
+    "tenon_table .v2.user, 2, 0, 0, {frame}, 1",
     "tenon_table .v2.nested, 2, 0, 1, {frame}",
     "tenon_table .v2.fp, 2, 1, 0, {float_frame}",
     "tenon_table .v2.fp.nested, 2, 1, 1, {float_frame}",
@@ -313,6 +378,9 @@ global_asm!(
     fatal = sym super::fault::fatal,
     emergency = sym super::fault::EMERGENCY,
     emergency_size = const super::fault::EMERGENCY_SIZE,
+    kernel_stack = const super::context::KERNEL_STACK,
+    interrupt_stack = const super::context::INTERRUPT_STACK,
+    attention = const super::context::ATTENTION,
     frame = const FRAME,
     float_frame = const FLOAT_FRAME,
 );
