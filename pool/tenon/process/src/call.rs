@@ -1,0 +1,176 @@
+//! Table of system calls, which libraries register.
+
+use crate::errno::Errno;
+use crate::file::Files;
+use crate::process::{End, Process};
+use crate::state::{State, wait};
+use crate::thread::Slot;
+use tenon_frames::Frames;
+
+/// Numbers of system calls lie below.
+pub const NUMBERS: usize = 512;
+
+/// A function that serves a system call. What it returns is the result, or an error number.
+pub type Function = fn(&Caller) -> Result<u64, Errno>;
+
+/// A system call: its number in Linux for AArch64, and the function that serves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call(pub u16, pub Function);
+
+/// The system calls of a library.
+#[derive(Debug)]
+pub struct Calls(pub &'static [Call]);
+
+/// Whether two libraries have no system call in common.
+#[must_use]
+pub const fn disjoint(one: &Calls, other: &Calls) -> bool {
+    let mut index = 0;
+    while index < one.0.len() {
+        let mut next = 0;
+        while next < other.0.len() {
+            if one.0[index].0 == other.0[next].0 {
+                return false;
+            }
+            next += 1;
+        }
+        index += 1;
+    }
+    true
+}
+
+/// The function of each number.
+pub type Table = [Option<Function>; NUMBERS];
+
+/// The table of the calls of all libraries.
+#[must_use]
+pub const fn table(libraries: &[&Calls]) -> Table {
+    let mut table: Table = [None; NUMBERS];
+    let mut library = 0;
+    while library < libraries.len() {
+        let calls = libraries[library].0;
+        let mut index = 0;
+        while index < calls.len() {
+            let Call(number, function) = calls[index];
+            assert!(
+                table[number as usize].is_none(),
+                "a library claims a call twice"
+            );
+            table[number as usize] = Some(function);
+            index += 1;
+        }
+        library += 1;
+    }
+    table
+}
+
+/// The result of a successful `execve`, which has set all registers.
+pub const BEGUN: Result<u64, Errno> = Ok(u64::MAX - 0xffff);
+
+pub(crate) fn is_begun(result: &Result<u64, Errno>) -> bool {
+    *result == BEGUN
+}
+
+/// The thread that called, with its arguments.
+#[derive(Debug)]
+pub struct Caller {
+    slot: &'static Slot,
+}
+
+impl Caller {
+    pub(crate) const fn new(slot: &'static Slot) -> Self {
+        Self { slot }
+    }
+
+    /// Calls `attempt` until it has a result; in between, waits for a change of the state.
+    pub fn wait<R>(
+        &self,
+        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+    ) -> Result<R, Errno> {
+        wait(self.slot, attempt)
+    }
+
+    /// The argument at an index from 0 to 5.
+    #[inline(always)]
+    #[must_use]
+    pub fn argument(&self, index: usize) -> u64 {
+        self.slot.register(index)
+    }
+
+    /// The argument at an index as an address or a size.
+    #[inline(always)]
+    #[must_use]
+    pub fn address(&self, index: usize) -> usize {
+        self.argument(index) as usize
+    }
+
+    /// The argument at an index as a C `int`.
+    #[inline(always)]
+    #[must_use]
+    pub fn int(&self, index: usize) -> i32 {
+        self.argument(index) as i32
+    }
+
+    /// The number of the process.
+    #[inline(always)]
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.slot.process()
+    }
+
+    /// The number of its parent.
+    #[inline(always)]
+    #[must_use]
+    pub fn parent(&self) -> u32 {
+        self.slot.parent()
+    }
+
+    /// The process, the frames and the open files.
+    pub fn parts<'a>(
+        &self,
+        state: &'a mut State,
+    ) -> Result<(&'a mut Process, &'a mut Frames, &'a mut Files), Errno> {
+        state.parts(self.slot)
+    }
+
+    /// Ends the process.
+    pub fn exit(&self, state: &mut State, end: End) -> Result<(), Errno> {
+        state.exit(self.slot, end)
+    }
+
+    /// [Copies](State::fork) the process.
+    pub fn fork(&self, state: &mut State, stack: u64, pointer: Option<u64>) -> Result<u32, Errno> {
+        state.fork(self.slot, stack, pointer)
+    }
+
+    /// [Replaces](State::execute) the program.
+    pub fn execute(&self, state: &mut State, path: &str) -> Result<(), Errno> {
+        state.execute(self.slot, path)
+    }
+
+    /// [Collects](State::collect) a child.
+    pub fn collect(
+        &self,
+        state: &mut State,
+        number: Option<u32>,
+        keep: bool,
+    ) -> Result<Option<(u32, End)>, Errno> {
+        state.collect(self.slot, number, keep)
+    }
+
+    /// Appends a string of the process to the arguments of the program that it loads.
+    pub fn push_string(
+        &self,
+        state: &mut State,
+        from: usize,
+        environment: bool,
+    ) -> Result<(), Errno> {
+        let (process, frames, strings) = state.with_strings(self.slot)?;
+        let room = strings.room(environment)?;
+        let most = room.len();
+        let length = process.space()?.read_string(from, room, frames)?;
+        if length == most {
+            return Err(Errno::E2BIG);
+        }
+        strings.end_string(length, environment)
+    }
+}

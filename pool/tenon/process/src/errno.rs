@@ -1,0 +1,110 @@
+//! [`Errno`]: error numbers of Linux.
+
+use core::fmt;
+use tenon_address_space as space;
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident = $number:literal;)*) => {
+        impl Errno {
+            $($(#[$doc])* pub const $name: Self = Self($number);)*
+        }
+
+        impl fmt::Display for Errno {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match *self {
+                    $(Self::$name => stringify!($name),)*
+                    _ => "an unknown error",
+                })
+            }
+        }
+    };
+}
+
+/// An error number, as a system call returns it (negated).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub u16);
+
+numbers! {
+    /// Operation not permitted.
+    EPERM = 1;
+    /// No such file.
+    ENOENT = 2;
+    /// No such process.
+    ESRCH = 3;
+    /// Interrupted.
+    EINTR = 4;
+    /// The argument list is too long.
+    E2BIG = 7;
+    /// No program.
+    ENOEXEC = 8;
+    /// No such file descriptor.
+    EBADF = 9;
+    /// No child process.
+    ECHILD = 10;
+    /// Not now.
+    EAGAIN = 11;
+    /// No memory.
+    ENOMEM = 12;
+    /// Permission denied.
+    EACCES = 13;
+    /// Bad address.
+    EFAULT = 14;
+    /// No directory.
+    ENOTDIR = 20;
+    /// A directory.
+    EISDIR = 21;
+    /// Invalid argument.
+    EINVAL = 22;
+    /// Too many open files in the system.
+    ENFILE = 23;
+    /// Too many open files of the process.
+    EMFILE = 24;
+    /// No terminal.
+    ENOTTY = 25;
+    /// No position in a pipe.
+    ESPIPE = 29;
+    /// Read-only file system.
+    EROFS = 30;
+    /// Pipe without a reader.
+    EPIPE = 32;
+    /// Result too large.
+    ERANGE = 34;
+    /// Name too long.
+    ENAMETOOLONG = 36;
+    /// No such system call.
+    ENOSYS = 38;
+    /// Too many symbolic links.
+    ELOOP = 40;
+}
+
+impl core::error::Error for Errno {}
+
+impl From<space::Denied> for Errno {
+    fn from(denied: space::Denied) -> Self {
+        match denied {
+            space::Denied::NoMemory => Self::ENOMEM,
+            space::Denied::NoArea | space::Denied::Permission => Self::EFAULT,
+        }
+    }
+}
+
+impl From<space::Error> for Errno {
+    fn from(error: space::Error) -> Self {
+        match error {
+            space::Error::NoMemory | space::Error::Occupied => Self::ENOMEM,
+            space::Error::Range => Self::EINVAL,
+            space::Error::WritableCode => Self::EACCES,
+        }
+    }
+}
+
+impl From<tenon_vfs::Error> for Errno {
+    fn from(error: tenon_vfs::Error) -> Self {
+        match error {
+            tenon_vfs::Error::NotFound => Self::ENOENT,
+            tenon_vfs::Error::NotDirectory => Self::ENOTDIR,
+            tenon_vfs::Error::Loop => Self::ELOOP,
+            tenon_vfs::Error::TooLong => Self::ENAMETOOLONG,
+        }
+    }
+}

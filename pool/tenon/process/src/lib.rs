@@ -1,0 +1,127 @@
+//! Processes: programs at exception level EL0 with address spaces of their own.
+//!
+//! [`start`] takes the memory of the VM beyond the image and starts the first process from a file of
+//! the archive in the image. Processes create others, replace their program and end; libraries serve
+//! their system calls by functions that they register in the table `system_call` ([`Call`]).
+//!
+//! A thread of a process is a thread of Tenon: it is preempted at any instruction, in a system call
+//! too, and the scheduler has no other order than that of priorities. State of processes is behind
+//! one mutex with priority inheritance ([`with_state`]), which threads of the application never
+//! acquire.
+//!
+//! Guarantees: a process reaches memory of its own address space only; the kernel uses no address
+//! that a process states. What a process asks for and cannot get is an error for that process. No
+//! interrupt is masked for longer than a switch between threads takes. See
+//! `docs/decisions/processes.md`.
+
+#![cfg_attr(not(test), no_std)]
+#![expect(unsafe_code, reason = "execution at EL0, memory beyond the image")]
+
+mod call;
+mod errno;
+mod file;
+mod process;
+mod program;
+mod state;
+mod thread;
+
+pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
+pub use errno::Errno;
+pub use file::{Description, FileReference, Files, Object};
+pub use process::{DESCRIPTORS, Descriptor, End, NAME, Process};
+pub use program::{Space, Strings};
+pub use state::{State, with_state};
+pub use tenon_frames::Frames;
+pub use thread::Slot;
+
+use core::fmt;
+use tenon_thread::environment::{self, MapError};
+use tenon_user as user;
+use tenon_vfs::Tree;
+
+/// Error of the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The VM has no memory beyond the image.
+    NoMemory,
+    /// That memory cannot be mapped.
+    Map(MapError),
+    /// The first program cannot be started.
+    Program(Errno),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoMemory => f.write_str("the VM has no memory beyond its image: raise `memory`"),
+            Self::Map(error) => error.fmt(f),
+            Self::Program(error) => write!(f, "the first program cannot be started: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Starts a program as the first process, with arguments and environment. Once in an image.
+pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32, Error> {
+    let memory = environment::map_spare_memory().map_err(Error::Map)?;
+    let memory = memory.ok_or(Error::NoMemory)?;
+    let entries = environment::kernel_entries().map_err(Error::Map)?;
+    let entropy = hw_arch::read_register!("cntvct_el0");
+    // SAFETY: the memory is mapped one to one, and of this call alone.
+    unsafe { State::install(memory, tree(), entropy) }.map_err(Error::Program)?;
+    // SAFETY: the entries are the kernel's own, without access from EL0; its devices are mapped.
+    let root = with_state(|state| unsafe { state.set_kernel(entries) });
+    // SAFETY: the root maps what the kernel's own does, and is never released.
+    unsafe { user::use_root(root.map_err(Error::Program)?) };
+    user::prepare_core();
+    let started = with_state(|state| {
+        state.strings.clear();
+        for (strings, environment) in [(arguments, false), (environment, true)] {
+            for string in strings {
+                state.strings.push(string.as_bytes(), environment)?;
+            }
+        }
+        state.start(path)
+    });
+    started.map_err(Error::Program)
+}
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `statics!` defines it with this type, and no code writes it.
+    safe static TENON_PROCESS_ROOT: &'static [u8];
+}
+
+/// The file tree of the image.
+fn tree() -> Tree {
+    #[cfg(target_os = "none")]
+    return Tree::new(TENON_PROCESS_ROOT);
+    #[cfg(not(target_os = "none"))]
+    return Tree::new(&[]);
+}
+
+/// Defines the static objects of processes in an image: storage of threads, the table of system
+/// calls, the archive with the file tree.
+#[macro_export]
+macro_rules! statics {
+    (config: $config:path, tables: $tables:path, root: $root:expr $(,)?) => {
+        mod tenon_process_statics {
+            use $config as config;
+            use $tables as tables;
+
+            #[unsafe(link_section = ".noinit.slots")]
+            static SLOTS: [$crate::Slot; config::TENON_PROCESS_COUNT] =
+                [const { $crate::Slot::new() }; config::TENON_PROCESS_COUNT];
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_SLOTS: &[$crate::Slot] = &SLOTS;
+            #[unsafe(no_mangle)]
+            static TENON_SYSTEM_CALLS: $crate::Table = $crate::table(tables::SYSTEM_CALL);
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_ROOT: &[u8] = $root;
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests;

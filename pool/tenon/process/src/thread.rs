@@ -1,0 +1,237 @@
+//! Threads of processes: their storage, and their life at EL0.
+
+use crate::call::{Caller, Function, NUMBERS, is_begun};
+use crate::errno::Errno;
+use crate::state::{State, with_state};
+use core::cell::{Cell, UnsafeCell};
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+use tenon_address_space::{Access, PAGE};
+use tenon_thread::options;
+use tenon_thread::thread::{Block, Priority, StackLayout, Thread};
+use tenon_user::{self as user, Cause, Context, Space};
+
+/// Bytes of a kernel stack.
+const STACK: usize = 2 * PAGE;
+
+/// Storage of a process's thread: guard page, kernel stack, control block, registers of EL0.
+#[repr(C, align(4096))]
+pub struct Slot {
+    guard: MaybeUninit<[u8; PAGE]>,
+    stack: UnsafeCell<MaybeUninit<[u8; STACK]>>,
+    block: Block,
+    context: UnsafeCell<Context>,
+    pub(crate) space: Space,
+    process: AtomicU32,
+    parent: AtomicU32,
+    /// The process has ended, and the thread is to leave EL0 for good.
+    ended: Cell<bool>,
+}
+
+// SAFETY: the thread that runs on the stack has the context and `ended` for itself; others access
+// them only while there is no such thread. The other fields are `Sync`.
+unsafe impl Sync for Slot {}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "thread of process {}", self.process())
+    }
+}
+
+impl Slot {
+    /// Storage without a thread.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            guard: MaybeUninit::uninit(),
+            stack: UnsafeCell::new(MaybeUninit::uninit()),
+            block: Block::new(),
+            context: UnsafeCell::new(Context::new()),
+            space: Space::new(),
+            process: AtomicU32::new(0),
+            parent: AtomicU32::new(0),
+            ended: Cell::new(false),
+        }
+    }
+
+    /// Whether no thread uses it.
+    pub(crate) fn is_free(&'static self) -> bool {
+        self.block.is_free()
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.process.load(Ordering::Relaxed)
+    }
+
+    /// The number of its process's parent.
+    pub(crate) fn parent(&self) -> u32 {
+        self.parent.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_parent(&self, parent: u32) {
+        self.parent.store(parent, Ordering::Relaxed);
+    }
+
+    /// The thread.
+    pub(crate) fn thread(&'static self) -> &'static Thread {
+        self.block.thread()
+    }
+
+    /// The context, for the thread itself or before it runs.
+    fn context(&self) -> *mut Context {
+        self.context.get()
+    }
+
+    /// A general register of EL0.
+    #[inline(always)]
+    pub(crate) fn register(&self, index: usize) -> u64 {
+        // SAFETY: only the thread itself calls this, while it is not at EL0.
+        unsafe { (&(*self.context()).x)[index] }
+    }
+
+    /// Marks the end of the process, for the thread itself.
+    pub(crate) fn end(&self) {
+        self.ended.set(true);
+    }
+
+    /// Begins a program, for the thread itself or before it runs.
+    pub(crate) fn begin(&self, pc: usize, sp: usize) {
+        // SAFETY: the thread itself calls this, while it is not at EL0, or nothing runs.
+        unsafe { (*self.context()).start(pc as u64, sp as u64) };
+    }
+
+    /// Copies the registers of the calling thread, with x0 = 0; a stack pointer of its own if not
+    /// zero.
+    pub(crate) fn copy(&self, caller: &Self, stack: u64) {
+        // SAFETY: no thread uses this slot yet, and the caller is not at EL0.
+        let (own, other) = unsafe { (&mut *self.context(), &*caller.context()) };
+        own.start(other.pc, if stack == 0 { other.sp } else { stack });
+        own.x = other.x;
+        own.x[0] = 0;
+        own.set_flags(other.pstate);
+        self.space.copy_from(&caller.space);
+    }
+
+    /// Starts the thread for a process, whose context and space are set.
+    pub(crate) fn spawn(&'static self, process: u32, parent: u32, base: u64) -> Result<(), Errno> {
+        self.process.store(process, Ordering::Relaxed);
+        self.set_parent(parent);
+        self.ended.set(false);
+        self.space.set_base(base);
+        let stack = StackLayout {
+            start: self.stack.get().cast(),
+            size: STACK,
+            guarded: true,
+        };
+        let priority = Priority::new(options::process_priority() as u8);
+        // SAFETY: the stack is aligned, has a page below it, and is of this slot alone.
+        let spawned = unsafe {
+            self.block
+                .spawn(stack, "process", (priority, true), move || live(self))
+        };
+        spawned.map(drop).map_err(|_| Errno::EAGAIN)
+    }
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `statics!` defines both with these types, and no code writes them.
+    safe static TENON_PROCESS_SLOTS: &'static [Slot];
+    safe static TENON_SYSTEM_CALLS: crate::call::Table;
+}
+
+/// The storage of each process's thread.
+pub(crate) fn slots() -> &'static [Slot] {
+    #[cfg(target_os = "none")]
+    return TENON_PROCESS_SLOTS;
+    #[cfg(not(target_os = "none"))]
+    return &[];
+}
+
+fn function(number: u64) -> Option<Function> {
+    let number = usize::try_from(number).ok().filter(|n| *n < NUMBERS)?;
+    #[cfg(target_os = "none")]
+    return TENON_SYSTEM_CALLS[number];
+    #[cfg(not(target_os = "none"))]
+    return None.filter(|_: &Function| number == 0);
+}
+
+/// The body of a process's thread.
+fn live(slot: &'static Slot) {
+    // SAFETY: `spawn` had the base set to tables of the process, which stay until `State::finish`.
+    unsafe { user::bind(Some(&slot.space), slot.space.base()) };
+    while !slot.ended.get() {
+        // SAFETY: the thread is bound to the address space of its process, and the context is its
+        // own.
+        match unsafe { user::run(slot.context()) } {
+            Cause::Exception(esr, _) if esr >> 26 == user::SUPERVISOR_CALL => serve(slot),
+            Cause::Exception(esr, far) => fault(slot, esr, far as usize),
+            Cause::Interrupt => {}
+        }
+    }
+    State::finish(slot);
+}
+
+/// Serves a system call.
+#[inline(always)]
+fn serve(slot: &'static Slot) {
+    let number = slot.register(8);
+    let result = match function(number) {
+        Some(function) => function(&Caller::new(slot)),
+        None => refuse(slot, number),
+    };
+    if is_begun(&result) {
+        // `execve` has set all registers.
+        return;
+    }
+    let value = match result {
+        Ok(value) => value,
+        Err(Errno(number)) => 0u64.wrapping_sub(number.into()),
+    };
+    // SAFETY: the thread itself is not at EL0.
+    unsafe { (*slot.context()).x[0] = value };
+}
+
+/// Reports the first call of a number that no library serves.
+#[cold]
+fn refuse(slot: &'static Slot, number: u64) -> Result<u64, Errno> {
+    with_state(|state| state.report_unserved(slot, number));
+    Err(Errno::ENOSYS)
+}
+
+/// Serves an abort of EL0, or ends the process by the signal of Linux.
+#[cold]
+fn fault(slot: &'static Slot, esr: u64, far: usize) {
+    /// Classes of ESR_EL1: aborts of EL0 (Arm ARM, D19.2.37).
+    const FETCH: u64 = 0x20;
+    const DATA: u64 = 0x24;
+    /// WnR of a data abort.
+    const WRITE: u64 = 1 << 6;
+    const ILLEGAL: u32 = 4;
+    const BUS: u32 = 7;
+    const SEGMENT: u32 = 11;
+    // Translation, access flag and permission faults.
+    let by_table = matches!(esr >> 2 & 0xf, 1..=3);
+    let access = match esr >> 26 {
+        FETCH => Access::Execute,
+        DATA if esr & WRITE != 0 => Access::Write,
+        DATA => Access::Read,
+        _ => return State::kill(slot, ILLEGAL),
+    };
+    if !by_table {
+        return State::kill(slot, BUS);
+    }
+    match with_state(|state| state.fault(slot, far, access)) {
+        Ok(()) => {}
+        Err(Errno::ENOMEM) => State::kill(slot, BUS),
+        Err(_) => State::kill(slot, SEGMENT),
+    }
+}
