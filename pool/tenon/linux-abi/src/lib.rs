@@ -1,0 +1,89 @@
+//! System calls of Linux for programs of AArch64.
+//!
+//! | module | calls |
+//! |---|---|
+//! | [`file`] | files and directories of the image, descriptors |
+//! | [`transfer`] | reading and writing: files, pipes, console |
+//! | [`memory`] | `brk`, mappings |
+//! | [`process`] | creation, programs, end |
+//! | [`identity`] | numbers, names, limits, use of memory |
+//! | [`time`] | clocks, sleep |
+//! | [`signal`] | what programs set; no signal is delivered |
+//!
+//! `docs/linux-abi.md` lists each call with what it does not do. Numbers and structures are those of
+//! Linux for AArch64 (`uapi/asm-generic`).
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+pub mod file;
+pub mod identity;
+pub mod memory;
+pub mod process;
+pub mod signal;
+pub mod time;
+pub mod transfer;
+mod user;
+
+use tenon_process::{Call, Calls};
+
+/// All calls of this library.
+pub static CALLS: Calls = Calls(&[
+    Call(17, file::getcwd),
+    Call(23, file::dup),
+    Call(24, file::dup3),
+    Call(25, file::fcntl),
+    Call(29, transfer::ioctl),
+    Call(48, file::faccessat),
+    Call(49, file::chdir),
+    Call(56, file::openat),
+    Call(57, file::close),
+    Call(59, file::pipe2),
+    Call(61, file::getdents64),
+    Call(62, transfer::lseek),
+    Call(63, transfer::read),
+    Call(64, transfer::write),
+    Call(65, transfer::readv),
+    Call(66, transfer::writev),
+    Call(67, transfer::pread64),
+    Call(71, identity::absent),
+    Call(78, file::readlinkat),
+    Call(79, file::newfstatat),
+    Call(80, file::fstat),
+    Call(93, process::exit),
+    Call(94, process::exit),
+    Call(96, process::set_tid_address),
+    Call(98, process::futex),
+    Call(99, process::set_robust_list),
+    Call(101, time::nanosleep),
+    Call(113, time::clock_gettime),
+    Call(114, time::clock_getres),
+    Call(115, time::clock_nanosleep),
+    Call(124, time::sched_yield),
+    Call(132, signal::sigaltstack),
+    Call(134, signal::rt_sigaction),
+    Call(135, signal::rt_sigprocmask),
+    Call(160, identity::uname),
+    Call(166, identity::umask),
+    Call(167, identity::prctl),
+    Call(169, time::gettimeofday),
+    Call(172, identity::getpid),
+    Call(173, identity::getppid),
+    Call(174, identity::zero),
+    Call(175, identity::zero),
+    Call(176, identity::zero),
+    Call(177, identity::zero),
+    Call(178, identity::getpid),
+    Call(179, identity::sysinfo),
+    Call(214, memory::brk),
+    Call(215, memory::munmap),
+    Call(220, process::clone),
+    Call(221, process::execve),
+    Call(222, memory::mmap),
+    Call(226, memory::mprotect),
+    Call(233, memory::madvise),
+    Call(260, process::wait4),
+    Call(261, identity::prlimit64),
+    Call(278, identity::getrandom),
+    Call(293, identity::absent),
+]);

@@ -1,0 +1,60 @@
+//! Values in the memory of the calling process.
+
+use tenon_process::{Caller, Errno, State, with_state};
+use tenon_vfs::PATH;
+
+/// A path that a process states.
+pub struct Text {
+    bytes: [u8; PATH],
+    length: usize,
+}
+
+impl Text {
+    /// Its text.
+    pub fn as_str(&self) -> Result<&str, Errno> {
+        let bytes = self.bytes.get(..self.length).unwrap_or_default();
+        // The archive has names in UTF-8 alone.
+        core::str::from_utf8(bytes).map_err(|_| Errno::ENOENT)
+    }
+}
+
+/// Copies bytes from the calling process.
+pub fn read(state: &mut State, caller: &Caller, from: usize, to: &mut [u8]) -> Result<(), Errno> {
+    let (process, frames, _) = caller.parts(state)?;
+    Ok(process.space()?.read(from, to, frames)?)
+}
+
+/// Copies bytes to the calling process.
+pub fn write(state: &mut State, caller: &Caller, to: usize, from: &[u8]) -> Result<(), Errno> {
+    let (process, frames, _) = caller.parts(state)?;
+    Ok(process.space()?.write(to, from, frames)?)
+}
+
+/// Reads a path.
+pub fn path(state: &mut State, caller: &Caller, from: usize) -> Result<Text, Errno> {
+    let mut text = Text {
+        bytes: [0; PATH],
+        length: 0,
+    };
+    let (process, frames, _) = caller.parts(state)?;
+    text.length = process
+        .space()?
+        .read_string(from, &mut text.bytes, frames)?;
+    if text.length == PATH {
+        return Err(Errno::ENAMETOOLONG);
+    }
+    Ok(text)
+}
+
+/// Reads 64-bit words.
+pub fn words<const N: usize>(caller: &Caller, from: usize) -> Result<[u64; N], Errno> {
+    let mut bytes = [[0; 8]; N];
+    with_state(|state| read(state, caller, from, bytes.as_flattened_mut()))?;
+    Ok(bytes.map(u64::from_le_bytes))
+}
+
+/// Writes 64-bit words.
+pub fn put_words<const N: usize>(caller: &Caller, to: usize, words: [u64; N]) -> Result<(), Errno> {
+    let bytes = words.map(u64::to_le_bytes);
+    with_state(|state| write(state, caller, to, bytes.as_flattened()))
+}
