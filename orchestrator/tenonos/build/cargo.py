@@ -144,7 +144,7 @@ def _linked(image: Image, folder: Path, tell: Callable[[str], None]) -> bytes:
 def _generated(folder: Path) -> list[Path]:
     """The generated files of a crate, and its configuration of cargo if it has one."""
     files = [*sorted(folder.glob("*.rs")), *sorted(folder.glob("src/*.rs"))]
-    files += folder.glob(".cargo/config.toml")
+    files += [*folder.glob(".cargo/config.toml"), *folder.glob("*.cpio")]
     return [folder / "Cargo.toml", *files]
 
 

@@ -14,6 +14,7 @@ from tenonos.analysis import costs, least
 from tenonos.build import channel_ends
 from tenonos.errors import InputError
 from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
+from tenonos.linux.file_tree import file_tree
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
@@ -272,7 +273,25 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
         app=choices.apps.get(name),
         natives=tuple(_natives(choices, name)),
         devices=tuple(_devices(choices.system, name, libraries)),
+        files=_files(choices.system, name, libraries),
     )
+
+
+def _files(system: System, name: str, libraries: Sequence[Library]) -> bytes:
+    """The archive with the files of an image's processes."""
+    if name == "mortise":
+        return b""
+    vm = system.vm(name)
+    if any(library.statics for library in libraries):
+        return file_tree(system, vm)
+    for key in ("packages", "files"):
+        if getattr(vm, key):
+            raise InputError(
+                f'VM "{name}" has {key} and no processes',
+                where=system.at(vm, key),
+                mend="choose CONFIG_LIB_TENON_LINUX_ABI=y in its config, or an application with it",
+            )
+    return b""
 
 
 def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterator[Device]:

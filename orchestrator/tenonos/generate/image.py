@@ -27,6 +27,9 @@ TABLES_OF_ITSELF = 2
 NATIVE, MEMCPY = "native", "mortise-memcpy"
 """Root of an image without a kernel; crate that replaces the toolchain's `memcpy`."""
 
+FILES = "files.cpio"
+"""The archive with the files of an image's processes, in its crate."""
+
 WRAPPED = ("vfprintf", "fputc", "fputs", "puts", "fwrite")
 """The C library's stream functions without locks, which the C interface wraps with locks."""
 
@@ -62,6 +65,8 @@ class Image:
     natives: tuple[Native, ...] = ()
     devices: tuple[Device, ...] = ()
     """Its own devices with a driver among its libraries."""
+    files: bytes = b""
+    """The archive with the files of its processes."""
     avoids: bool = False
     """Whether the compiler avoids sequences of errata, which takes bytes; Mortise always does, and
     another image if it has one otherwise."""
@@ -153,11 +158,14 @@ def write(image: Image, folder: Path, objects: Iterable[Path] = ()) -> None:
         "src/config.rs": config_rs.render(image.config, image.board, image.devices),
         "src/tables.rs": tables_rs.render(image.libraries),
     }
-    for name, text in files.items():
+    contents = {name: text.encode() for name, text in files.items()}
+    if any(library.statics for library in image.libraries):
+        contents[FILES] = image.files
+    for name, content in contents.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.exists() or file.read_text() != text:
-            file.write_text(text)
+        if not file.exists() or file.read_bytes() != content:
+            file.write_bytes(content)
 
 
 def _manifest(image: Image) -> str:
@@ -278,10 +286,25 @@ def _main(image: Image) -> str:
             *(f"    {field}," for field in fields),
             "}",
             *process,
+            *_statics(image),
             *_natives(image),
             "",
         ]
     )
+
+
+def _statics(image: Image) -> Iterator[str]:
+    """The static objects of libraries that have such."""
+    for library in image.libraries:
+        if library.statics:
+            yield from (
+                "",
+                f"{library.crate}::statics! {{",
+                "    config: crate::config,",
+                "    tables: crate::tables,",
+                f'    root: include_bytes!("../{FILES}"),',
+                "}",
+            )
 
 
 def _natives(image: Image) -> Iterator[str]:

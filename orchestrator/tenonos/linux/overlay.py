@@ -8,13 +8,18 @@ from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry, archive, folders
 
 
 def overlay(folder: Path) -> bytes:
-    """An archive of all that is below `folder`; executable files stay executable."""
+    """An archive of all that is below `folder`."""
+    entries = contents(folder)
+    return archive(entries) if entries else b""
+
+
+def contents(folder: Path) -> list[Entry]:
+    """The entries of all that is below `folder`; executable files stay executable."""
     found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))}
     kept = {name: path for name, path in found.items() if path.is_symlink() or path.is_file()}
     # With empty folders: the points where an init mounts.
     parents = folders(f"{name}/-" for name in found if name not in kept)
-    entries = [*parents, *(_entry(path, name) for name, path in kept.items())]
-    return archive(entries) if entries else b""
+    return [*parents, *(_entry(path, name) for name, path in kept.items())]
 
 
 def _entry(path: Path, name: str) -> Entry:

@@ -103,6 +103,8 @@ class Library:
     """For a driver: the kinds of devices that it drives, by their names in boards."""
     small: str = ""
     """For a small crate: the reason why it is separate."""
+    statics: bool = False
+    """Whether it has static objects that the image defines, by its macro `statics!`."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, with the name of each in the bench: `SUITE/NAME`."""
 
@@ -182,6 +184,7 @@ def _library(folder: Path, layer: str | None, text: str) -> Library:
         rights=tuple(meta["rights"]) if "rights" in meta else None,
         drives=tuple(meta.get("drives", ())),
         small=meta.get("small", ""),
+        statics=meta.get("statics", False),
         operations=dict(meta.get("operations", {})),
     )
 
@@ -231,7 +234,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    *("rights", "layer", "drives", "any_task", "small"),
+    *("rights", "layer", "drives", "any_task", "small", "statics"),
     *ENDS,
 }
 

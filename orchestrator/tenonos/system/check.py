@@ -126,7 +126,10 @@ def _free(system: System) -> str:
 
 
 _KEYS = {
-    "tenon": ("app", "config", "task", "image_limit", "ram_limit", "input"),
+    "tenon": (
+        *("app", "config", "task", "image_limit", "ram_limit", "input"),
+        *("packages", "files"),
+    ),
     "linux": (
         *("kernel", "initramfs", "root", "cmdline", "packages", "modules", "files", "programs"),
         *("ready", "detach"),
@@ -160,8 +163,10 @@ def _kinds(system: System) -> None:
 
 
 def _laid_over(system: System) -> None:
-    """Refuse keys for init and Debian's kernel in VMs of another kind."""
+    """Refuse keys for init and Debian's kernel in Linux VMs without them."""
     for vm in system.vms:
+        if vm.kind == "tenon":
+            continue
         for key, needs in (
             ("packages", "initramfs"),
             ("modules", "initramfs"),
