@@ -1,0 +1,279 @@
+/*
+ * A program without a library that attacks the system it runs on, one process for each attack. The
+ * first process collects all of them, and prints how each ended.
+ */
+typedef unsigned long word;
+
+enum { WRITE = 64, EXIT = 93, SYSINFO = 179, MUNMAP = 215, CLONE = 220, MMAP = 222, MPROTECT = 226 };
+enum { WAIT = 260, NUMBERS = 600, SIGCHLD = 17, READ = 63, GETPPID = 173 };
+
+static long call(long number, word a, word b, word c, word d, word e, word f)
+{
+	register word x8 __asm__("x8") = number;
+	register word x0 __asm__("x0") = a;
+	register word x1 __asm__("x1") = b;
+	register word x2 __asm__("x2") = c;
+	register word x3 __asm__("x3") = d;
+	register word x4 __asm__("x4") = e;
+	register word x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+static void print(const char *text)
+{
+	word length = 0;
+
+	while (text[length] != 0)
+		length++;
+	call(WRITE, 1, (word)text, length, 0, 0, 0);
+}
+
+static void print_number(long number)
+{
+	char digits[24];
+	int place = sizeof(digits) - 1;
+	word rest = number < 0 ? -(word)number : (word)number;
+
+	digits[place] = 0;
+	do {
+		digits[--place] = '0' + rest % 10;
+		rest /= 10;
+	} while (rest != 0);
+	if (number < 0)
+		digits[--place] = '-';
+	print(digits + place);
+}
+
+static long fork(void)
+{
+	return call(CLONE, SIGCHLD, 0, 0, 0, 0, 0);
+}
+
+static void exit(int code)
+{
+	call(EXIT, code, 0, 0, 0, 0, 0);
+	__builtin_unreachable();
+}
+
+static long map(word size, word protection)
+{
+	return call(MMAP, 0, size, protection, 0x22, -1, 0);
+}
+
+static word free_memory(void)
+{
+	word info[14];
+
+	call(SYSINFO, (word)info, 0, 0, 0, 0, 0);
+	return info[5];
+}
+
+/* Addresses of the kernel: its image, a stack, a device, the end of its part. */
+static volatile word *const kernel[] = {
+	(word *)0x40080000, (word *)0x40100000, (word *)0x08000000, (word *)0xfffffff8,
+};
+
+static void read_kernel(void)
+{
+	exit(*kernel[0] == 0);
+}
+
+static void write_kernel(void)
+{
+	*kernel[1] = 1;
+}
+
+static void read_device(void)
+{
+	exit(*kernel[2] == 0);
+}
+
+static void read_end(void)
+{
+	exit(*kernel[3] == 0);
+}
+
+static void jump_to_kernel(void)
+{
+	((void (*)(void))kernel[0])();
+}
+
+static void use_null(void)
+{
+	*(volatile word *)8 = 1;
+}
+
+static void write_code(void)
+{
+	*(volatile unsigned *)(word)write_code = 0;
+}
+
+static void execute_stack(void)
+{
+	volatile unsigned code[1] = { 0xd65f03c0 };
+
+	((void (*)(void))(word)code)();
+}
+
+static void read_beyond_all(void)
+{
+	exit(*(volatile word *)0x8000000000UL == 0);
+}
+
+static void write_register(void)
+{
+	__asm__ volatile("msr ttbr0_el1, xzr");
+}
+
+static void mask_interrupts(void)
+{
+	__asm__ volatile("msr daifset, #15");
+}
+
+static void call_hypervisor(void)
+{
+	__asm__ volatile("hvc 0");
+}
+
+static void map_writable_code(void)
+{
+	long both = map(4096, 7);
+	long first = map(4096, 3);
+
+	if (both != -13 || call(MPROTECT, first, 4096, 7, 0, 0, 0) != -13)
+		exit(1);
+	exit(0);
+}
+
+static void pass_addresses_of_the_kernel(void)
+{
+	for (int place = 0; place < 4; place++) {
+		if (call(WRITE, 1, (word)kernel[place], 8, 0, 0, 0) != -14)
+			exit(1);
+		if (call(SYSINFO, (word)kernel[place], 0, 0, 0, 0, 0) != -14)
+			exit(2);
+		if (call(MMAP, (word)kernel[place] & ~4095UL, 4096, 3, 0x32, -1, 0) >= 0)
+			exit(3);
+		if (call(MUNMAP, (word)kernel[place] & ~4095UL, 4096, 0, 0, 0, 0) >= 0)
+			exit(4);
+	}
+	exit(0);
+}
+
+static void touch_all_memory(void)
+{
+	for (;;) {
+		long part = map(1 << 20, 3);
+
+		if (part < 0)
+			exit(2);
+		for (word place = 0; place < 1 << 20; place += 4096)
+			((volatile char *)part)[place] = 1;
+	}
+}
+
+static void create_processes(void)
+{
+	long number;
+
+	for (;;) {
+		number = fork();
+		if (number < 0)
+			break;
+	}
+	/* Each process waits for those that it has created. */
+	while (call(WAIT, -1, 0, 0, 0, 0, 0) > 0)
+		;
+	exit(number == -11 || number == -12 ? 0 : 1);
+}
+
+/* Calls that end or block the process, or create others. */
+static int is_left_out(long number)
+{
+	return number == EXIT || number == 94 || number == CLONE || number == 221 || number == 101 ||
+	       number == 115 || number == 59 || number == READ || number == 65;
+}
+
+static void call_at_random(void)
+{
+	word state = 88172645463325252UL;
+	word places[] = { 0, 1, 8, 4096, 0x40080000, 0x400000, -1UL, 1UL << 63, (word)&state };
+
+	for (int count = 0; count < 20000; count++) {
+		word arguments[6];
+		long number;
+
+		for (int place = 0; place < 6; place++) {
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			arguments[place] = state & 1 ? places[state / 2 % 9] : state >> (state / 2 % 64);
+		}
+		number = state / 3 % NUMBERS;
+		/* Descriptor 1 stays open and is not written to: only the parent prints. */
+		if (is_left_out(number) || number == WRITE || number == 66)
+			continue;
+		call(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+		     arguments[5]);
+	}
+	exit(0);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} attacks[] = {
+	{ "read the kernel", read_kernel },
+	{ "write to the kernel", write_kernel },
+	{ "read a device", read_device },
+	{ "read the kernel's last word", read_end },
+	{ "jump to the kernel", jump_to_kernel },
+	{ "use a null pointer", use_null },
+	{ "write to code", write_code },
+	{ "execute the stack", execute_stack },
+	{ "read beyond all addresses", read_beyond_all },
+	{ "write a system register", write_register },
+	{ "mask interrupts", mask_interrupts },
+	{ "call the hypervisor", call_hypervisor },
+	{ "map writable code", map_writable_code },
+	{ "pass addresses of the kernel", pass_addresses_of_the_kernel },
+	{ "touch all memory", touch_all_memory },
+	{ "create processes", create_processes },
+	{ "call at random", call_at_random },
+};
+
+void begin(void)
+{
+	word before = free_memory();
+
+	for (word place = 0; place < sizeof(attacks) / sizeof(attacks[0]); place++) {
+		long number = fork();
+		unsigned status = 0;
+
+		if (number == 0) {
+			attacks[place].run();
+			exit(99);
+		}
+		while (call(WAIT, number, (word)&status, 0, 0, 0, 0) < 0)
+			;
+		print(attacks[place].name);
+		print(status & 0x7f ? ": signal " : ": exit ");
+		print_number(status & 0x7f ? status & 0x7f : status >> 8);
+		print("\n");
+	}
+	/* Processes that were given to the first one. */
+	while (call(WAIT, -1, 0, 0, 0, 0, 0) > 0)
+		;
+	print("lost: ");
+	print_number(before - free_memory());
+	print("\n");
+	exit(0);
+}
+
+/* The stack is aligned, and has no caller. */
+__asm__(".global _start\n_start: mov x29, xzr\n mov x30, xzr\n b begin\n");

@@ -1,0 +1,128 @@
+"""Processes: unmodified programs of Linux, and a hostile one, beside a loop at 1 kHz."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, assert_well, until
+
+SYSTEM = """\
+name = "{name}"
+board = "qemu-virt"
+pool = "0.1"
+mode = "static"
+console = "programs"
+
+[[vm]]
+name = "programs"
+kind = "tenon"
+app = "programs"
+cpus = [1]
+memory = "16M"
+packages = {packages}
+files = "files"
+task = [{{ name = "control", period = "1ms" }}]
+"""
+
+LATEST = 400
+"""Nanoseconds from a release to the body, of which each is one instruction."""
+
+
+def unharmed(outcome):
+    """Asserts that the loop kept each release, whatever processes did."""
+    assert_well(outcome)
+    task = outcome.task
+    assert task["released"] == task["completed"] > 0
+    assert task["late"] == task["duplicates"] == 0
+    # Another core empties the log: the emulator runs both in turns.
+    assert task["latency_ns"]["max"] <= LATEST + task["emulator_turns"]["max_ns"]
+
+
+def system(folder: Path, name: str, packages: str = "[]") -> Path:
+    """A system whose processes have the files below `files`."""
+    (folder / "files").mkdir(parents=True)
+    (folder / "system.toml").write_text(SYSTEM.format(name=name, packages=packages))
+    return folder
+
+
+def compiled(source: Path, program: Path) -> None:
+    """Compiles a program that needs no library."""
+    options = ["-static", "-nostdlib", "-ffreestanding", "-O1", "-fno-stack-protector"]
+    options += ["-Wall", "-Wextra", "-Werror"]
+    command = ["aarch64-linux-gnu-gcc", *options, "-o", program, source]
+    subprocess.run(list(map(str, command)), check=True)
+
+
+@pytest.mark.timeout(300)
+def test_a_shell_of_debian_runs_programs(tenon, tmp_path):
+    last = until(tmp_path, programs="busybox has ended")
+    outcome = tenon("run", "programs", "--headless", "--deterministic", *last)
+    unharmed(outcome)
+    assert outcome.said("programs") == [
+        "shell 1 on Linux aarch64",
+        "total 1",
+        "-rw-r--r--    1 0        0               21 Jan  1 00:00 words",
+        "kernel",
+        "mortise",
+        "child ended with 1",
+        "child ended with 2",
+        "child ended with 3",
+        "the shell is replaced",
+        "busybox has ended",
+    ]
+
+
+@pytest.mark.timeout(600)
+def test_a_hostile_process_harms_itself_alone(tenon, tmp_path):
+    folder = system(tmp_path / "hostile-process", "hostile-process")
+    compiled(ROOT / "tests/support/hostile_process.c", folder / "files/init")
+    last = until(tmp_path, programs="init has ended")
+    outcome = tenon("run", folder, "--headless", "--deterministic", *last)
+    unharmed(outcome)
+    reports = re.compile(r".* ended by signal \d+|.* makes system call \d+, which .*")
+    said = [line for line in outcome.said("programs") if not reports.fullmatch(line)]
+    assert said == [
+        "read the kernel: signal 11",
+        "write to the kernel: signal 11",
+        "read a device: signal 11",
+        "read the kernel's last word: signal 11",
+        "jump to the kernel: signal 11",
+        "use a null pointer: signal 11",
+        "write to code: signal 11",
+        "execute the stack: signal 11",
+        "read beyond all addresses: signal 11",
+        "write a system register: signal 4",
+        "mask interrupts: signal 4",
+        "call the hypervisor: signal 4",
+        "map writable code: exit 0",
+        "pass addresses of the kernel: exit 0",
+        "touch all memory: signal 7",
+        "create processes: exit 0",
+        "call at random: exit 0",
+        "lost: 0",
+        "init has ended",
+    ]
+
+
+@pytest.mark.timeout(300)
+def test_a_program_that_is_none_is_refused(tenon, tmp_path):
+    folder = system(tmp_path / "no-program", "no-program")
+    program = folder / "files/init"
+    program.write_bytes(b"\x7fELF and no more")
+    program.chmod(0o755)
+    last = until(tmp_path, programs="no processes")
+    outcome = tenon("run", folder, "--headless", "--deterministic", *last)
+    assert_well(outcome)
+    (line,) = outcome.said("programs")
+    assert line == "error: no processes: the first program cannot be started: ENOEXEC"
+
+
+@pytest.mark.timeout(120)
+def test_files_without_processes_are_refused(tenon, tmp_path):
+    folder = system(tmp_path / "none", "none")
+    text = (folder / "system.toml").read_text()
+    (folder / "system.toml").write_text(text.replace('app = "programs"', 'app = "hello"'))
+    outcome = tenon("build", folder, json_file=False)
+    assert outcome.status != 0
+    assert 'VM "programs" has files and no processes' in outcome.stderr
