@@ -109,8 +109,8 @@ WRONG = [
     ),
     (
         'app = "motor"',
-        'app = "motor"\npackages = ["stress-ng"]',
-        '10: packages is for Linux VMs, and "motor" is a Tenon VM; remove it',
+        'app = "motor"\nmodules = ["dm-mod"]',
+        '10: modules is for Linux VMs, and "motor" is a Tenon VM; remove it',
     ),
     (
         'interrupts = "shared"',

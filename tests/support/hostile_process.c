@@ -192,6 +192,31 @@ static void create_processes(void)
 	exit(number == -11 || number == -12 ? 0 : 1);
 }
 
+static void stop_at_a_breakpoint(void)
+{
+	__asm__ volatile("brk #1");
+}
+
+/* Looks for the end of a child all the time, so that it sees it as soon as there is one. */
+static void collect_at_once(void)
+{
+	enum { NO_HANG = 1 };
+
+	for (int count = 0; count < 100; count++) {
+		long number = fork();
+
+		if (number < 0)
+			exit(1);
+		if (number == 0) {
+			map(1 << 16, 3);
+			exit(0);
+		}
+		while (call(WAIT, -1, 0, NO_HANG, 0, 0, 0) == 0)
+			;
+	}
+	exit(0);
+}
+
 /* Calls that end or block the process, or create others. */
 static int is_left_out(long number)
 {
@@ -242,6 +267,8 @@ static const struct {
 	{ "call the hypervisor", call_hypervisor },
 	{ "map writable code", map_writable_code },
 	{ "pass addresses of the kernel", pass_addresses_of_the_kernel },
+	{ "stop at a breakpoint", stop_at_a_breakpoint },
+	{ "collect at once", collect_at_once },
 	{ "touch all memory", touch_all_memory },
 	{ "create processes", create_processes },
 	{ "call at random", call_at_random },
@@ -249,7 +276,7 @@ static const struct {
 
 void begin(void)
 {
-	word before = free_memory();
+	word before = 0;
 
 	for (word place = 0; place < sizeof(attacks) / sizeof(attacks[0]); place++) {
 		long number = fork();
@@ -265,6 +292,9 @@ void begin(void)
 		print(status & 0x7f ? ": signal " : ": exit ");
 		print_number(status & 0x7f ? status & 0x7f : status >> 8);
 		print("\n");
+		/* The pages of this program have been touched by now. */
+		if (place == 0)
+			before = free_memory();
 	}
 	/* Processes that were given to the first one. */
 	while (call(WAIT, -1, 0, 0, 0, 0, 0) > 0)

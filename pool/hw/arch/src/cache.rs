@@ -82,8 +82,13 @@ pub unsafe fn synchronise_code(start: usize, length: usize) {
                 core::arch::asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags));
             }
             core::arch::asm!("dsb ish", options(nostack, preserves_flags));
-            for line in (start..start + length).step_by(code) {
-                core::arch::asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags));
+            // CTR_EL0.L1Ip: only in a PIPT cache is a line found under each of its addresses.
+            if control >> 14 & 3 == 3 {
+                for line in (start..start + length).step_by(code) {
+                    core::arch::asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags));
+                }
+            } else {
+                core::arch::asm!("ic ialluis", options(nostack, preserves_flags));
             }
             core::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags));
         }

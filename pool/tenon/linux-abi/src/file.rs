@@ -392,7 +392,8 @@ const ENTRY: usize = 19;
 
 /// `getdents64`.
 pub fn getdents64(caller: &Caller) -> Result<u64, Errno> {
-    const NAME: usize = 64;
+    const NAME: usize = tenon_vfs::PATH;
+    const MOST: usize = (ENTRY + NAME).next_multiple_of(8);
     with_state(|state| {
         let (mut done, tree) = (0, state.tree);
         loop {
@@ -419,7 +420,7 @@ pub fn getdents64(caller: &Caller) -> Result<u64, Errno> {
                 break;
             }
             description.offset += 1;
-            let mut bytes = [0; ENTRY + NAME];
+            let mut bytes = [0; MOST];
             bytes[..8].copy_from_slice(&u64::from(number).to_le_bytes());
             bytes[8..16].copy_from_slice(&(offset as u64 + 1).to_le_bytes());
             bytes[16..18].copy_from_slice(&(size as u16).to_le_bytes());

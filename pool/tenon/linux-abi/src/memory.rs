@@ -41,6 +41,9 @@ pub fn mmap(caller: &Caller) -> Result<u64, Errno> {
     if kinds == 0 || !offset.is_multiple_of(PAGE) {
         return Err(Errno::EINVAL);
     }
+    if permissions.write && permissions.execute {
+        return Err(Errno::EACCES);
+    }
     with_state(|state| {
         let (process, frames, files) = caller.parts(state)?;
         let backing = if flags & flag::ANONYMOUS != 0 {

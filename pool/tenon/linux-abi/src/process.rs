@@ -35,9 +35,10 @@ pub fn clone(caller: &Caller) -> Result<u64, Errno> {
         debug_assert!(flag::THREAD & flag::ALL == 0);
         return Err(Errno::EINVAL);
     }
+    let child_number = (flags & flag::CHILD_NUMBER != 0).then(|| caller.address(4));
     let pointer = (flags & flag::THREAD_POINTER != 0).then(|| caller.argument(3));
     let number = with_state(|state| {
-        let number = caller.fork(state, caller.argument(1), pointer)?;
+        let number = caller.fork(state, caller.argument(1), pointer, child_number)?;
         if flags & flag::PARENT_NUMBER != 0 {
             let to = caller.address(2);
             // The child exists: an address that cannot be written is no error, as in Linux.

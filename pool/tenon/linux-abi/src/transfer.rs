@@ -11,6 +11,8 @@ use tenon_vfs::Device;
 const PIECE: usize = 512;
 /// Interval at which the console is looked at while a process waits for input.
 const POLL: Duration = Duration::from_millis(2);
+/// Bytes of one call at most, as in Linux.
+const MOST: usize = 0x7fff_f000;
 /// At most as many buffers of a call.
 const VECTORS: u64 = 1024;
 
@@ -83,14 +85,14 @@ fn take(
             piece.fill(0);
             Ok(Step::Done(piece.len()))
         }
-        Object::Device(Device::Console, _) => Ok(read_console(piece, flags)),
+        Object::Device(Device::Console, _) => read_console(piece, flags),
     }
 }
 
 /// Reads a line, or what there is of one, with echo.
-fn read_console(piece: &mut [u8], flags: u32) -> Step {
-    if !input::is_available() {
-        return Step::Done(0);
+fn read_console(piece: &mut [u8], flags: u32) -> Result<Step, Errno> {
+    if piece.is_empty() || !input::is_available() {
+        return Ok(Step::Done(0));
     }
     let mut count = 0;
     while count < piece.len() {
@@ -110,18 +112,25 @@ fn read_console(piece: &mut [u8], flags: u32) -> Step {
         }
     }
     match count {
-        0 if flags & NONBLOCK == 0 => Step::Input,
-        count => Step::Done(count),
+        0 if flags & NONBLOCK == 0 => Ok(Step::Input),
+        0 => Err(Errno::EAGAIN),
+        count => Ok(Step::Done(count)),
     }
 }
 
-/// Reads into a buffer of the caller, which waits until there is a byte.
-fn read_all(caller: &Caller, (to, length): (usize, usize), at: Option<u64>) -> Result<u64, Errno> {
-    let mut done = 0;
+/// Reads into a buffer of the caller, which waits until there is a byte unless the call has some,
+/// as it has `begun`.
+fn read_all(
+    caller: &Caller,
+    (to, length): (usize, usize),
+    at: Option<u64>,
+    begun: bool,
+) -> Result<u64, Errno> {
+    let (mut done, length) = (0, length.min(MOST));
     loop {
         let rest = (to.wrapping_add(done), length - done);
         let offset = at.map(|at| at.saturating_add(done as u64));
-        let step = if done == 0 {
+        let step = if done == 0 && !begun {
             first_step(caller, rest, offset)?
         } else {
             match with_state(|state| read_step(state, caller, rest, offset)) {
@@ -159,13 +168,13 @@ fn first_step(caller: &Caller, rest: (usize, usize), at: Option<u64>) -> Result<
 
 /// `read`.
 pub fn read(caller: &Caller) -> Result<u64, Errno> {
-    read_all(caller, (caller.address(1), caller.address(2)), None)
+    read_all(caller, (caller.address(1), caller.address(2)), None, false)
 }
 
 /// `pread64`.
 pub fn pread64(caller: &Caller) -> Result<u64, Errno> {
     let buffer = (caller.address(1), caller.address(2));
-    read_all(caller, buffer, Some(caller.argument(3)))
+    read_all(caller, buffer, Some(caller.argument(3)), false)
 }
 
 /// Writes up to a piece from the memory of the caller.
@@ -205,7 +214,7 @@ fn write_step(
 
 /// Writes a buffer of the caller, and waits where a pipe is full.
 fn write_all(caller: &Caller, (from, length): (usize, usize)) -> Result<u64, Errno> {
-    let mut done = 0;
+    let (mut done, length) = (0, length.min(MOST));
     loop {
         let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
@@ -232,7 +241,7 @@ pub fn write(caller: &Caller) -> Result<u64, Errno> {
 /// Calls `transfer` for each buffer of a vector, until one is not transferred as a whole.
 fn each_vector(
     caller: &Caller,
-    transfer: impl Fn((usize, usize)) -> Result<u64, Errno>,
+    transfer: impl Fn((usize, usize), bool) -> Result<u64, Errno>,
 ) -> Result<u64, Errno> {
     if caller.argument(2) > VECTORS {
         return Err(Errno::EINVAL);
@@ -243,7 +252,7 @@ fn each_vector(
         if length == 0 {
             continue;
         }
-        match transfer((from as usize, length as usize)) {
+        match transfer((from as usize, length as usize), done > 0) {
             Ok(count) => {
                 done = done.saturating_add(count);
                 if count < length {
@@ -259,12 +268,14 @@ fn each_vector(
 
 /// `readv`.
 pub fn readv(caller: &Caller) -> Result<u64, Errno> {
-    each_vector(caller, |buffer| read_all(caller, buffer, None))
+    each_vector(caller, |buffer, begun| {
+        read_all(caller, buffer, None, begun)
+    })
 }
 
 /// `writev`.
 pub fn writev(caller: &Caller) -> Result<u64, Errno> {
-    each_vector(caller, |buffer| write_all(caller, buffer))
+    each_vector(caller, |buffer, _| write_all(caller, buffer))
 }
 
 /// `lseek`.

@@ -138,8 +138,14 @@ impl Caller {
     }
 
     /// [Copies](State::fork) the process.
-    pub fn fork(&self, state: &mut State, stack: u64, pointer: Option<u64>) -> Result<u32, Errno> {
-        state.fork(self.slot, stack, pointer)
+    pub fn fork(
+        &self,
+        state: &mut State,
+        stack: u64,
+        pointer: Option<u64>,
+        child_number: Option<usize>,
+    ) -> Result<u32, Errno> {
+        state.fork(self.slot, stack, pointer, child_number)
     }
 
     /// [Replaces](State::execute) the program.

@@ -6,6 +6,8 @@ use tenon_vfs::{Device, Kind, Node};
 
 /// Open file descriptions at a time.
 const OPEN: usize = 64;
+/// `O_WRONLY`.
+const WRITES: u32 = 1;
 /// Pipes at a time.
 const PIPES: usize = 16;
 
@@ -126,7 +128,7 @@ impl Files {
         flags: u32,
     ) -> Result<(FileReference, FileReference), Errno> {
         let reader = self.open(Object::Pipe(index, false), flags)?;
-        match self.open(Object::Pipe(index, true), flags) {
+        match self.open(Object::Pipe(index, true), flags | WRITES) {
             Ok(writer) => {
                 if let Some(pipe) = &mut self.pipes[index] {
                     (pipe.readers, pipe.writers) = (1, 1);

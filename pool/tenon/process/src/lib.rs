@@ -110,7 +110,6 @@ macro_rules! statics {
             use $config as config;
             use $tables as tables;
 
-            #[unsafe(link_section = ".noinit.slots")]
             static SLOTS: [$crate::Slot; config::TENON_PROCESS_COUNT] =
                 [const { $crate::Slot::new() }; config::TENON_PROCESS_COUNT];
             #[unsafe(no_mangle)]

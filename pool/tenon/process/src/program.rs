@@ -72,7 +72,7 @@ impl Strings {
     /// Puts strings in place of the first argument.
     pub fn replace_first(&mut self, strings: &[&str]) -> Result<(), Errno> {
         // Where the second string begins.
-        let first = match self.strings {
+        let first = match self.arguments {
             0 => 0,
             _ => self.offsets().nth(1).unwrap_or(self.length),
         };

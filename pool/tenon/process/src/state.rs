@@ -344,18 +344,24 @@ impl State {
     }
 
     /// Creates a copy of the calling process; returns its number. Its thread pointer is `pointer`, if
-    /// there is one, its stack pointer `stack` if that is not zero.
+    /// there is one, its stack pointer `stack` if that is not zero; it finds its number at
+    /// `child_number`, if there is such an address.
     pub fn fork(
         &mut self,
         caller: &'static Slot,
         stack: u64,
         pointer: Option<u64>,
+        child_number: Option<usize>,
     ) -> Result<u32, Errno> {
         let (index, slot) = self.free_slot()?;
         let number = self.allocate_number();
         let kernel = self.kernel;
         let (parent, frames, files) = self.parts(caller)?;
-        let space = parent.space()?.fork(kernel, index as u8 + 1, frames)?;
+        let mut space = parent.space()?.fork(kernel, index as u8 + 1, frames)?;
+        if let Some(to) = child_number {
+            // As in Linux, an address that cannot be written is no error.
+            let _ = space.write(to, &number.to_le_bytes(), frames);
+        }
         let base = space.translation_base();
         let copies = core::array::from_fn(|index| {
             parent.files[index].as_ref().map(|descriptor| Descriptor {
@@ -415,7 +421,10 @@ impl State {
                 continue;
             }
             children = true;
-            if let Some(end) = process.end {
+            // Its own thread has released what it had (`finish`), and wakes the parent then.
+            if let Some(end) = process.end
+                && process.space.is_none()
+            {
                 let number = process.number;
                 if !keep {
                     *place = None;
@@ -475,14 +484,13 @@ impl State {
             if let Some(space) = process.space.take() {
                 space.release(frames);
             }
+            // A thread that left without `exit` counts as killed.
+            process.end.get_or_insert(End::Signal(9));
             let number = process.number;
             state.orphan(number);
             let index = index_of(slot);
             if let Some(process) = &mut state.processes[index] {
                 // Without a parent, nothing collects it.
-                if process.end.is_none() {
-                    process.end = Some(End::Signal(9));
-                }
                 if process.parent == 0 {
                     report_end(process);
                     state.processes[index] = None;
@@ -495,12 +503,15 @@ impl State {
     /// Gives the children of a process to the first one.
     fn orphan(&mut self, number: u32) {
         const FIRST: u32 = 1;
+        let mut all = self.processes.iter().flatten();
+        let first = all.any(|process| process.number == FIRST && process.end.is_none());
+        let heir = if first { FIRST } else { 0 };
         for (place, slot) in self.processes.iter_mut().zip(slots()) {
             let Some(process) = place else { continue };
             if process.parent != number {
                 continue;
             }
-            process.parent = if number == FIRST { 0 } else { FIRST };
+            process.parent = heir;
             slot.set_parent(process.parent);
             if process.parent == 0 && process.end.is_some() && process.space.is_none() {
                 *place = None;

@@ -215,15 +215,25 @@ fn fault(slot: &'static Slot, esr: u64, far: usize) {
     const DATA: u64 = 0x24;
     /// WnR of a data abort.
     const WRITE: u64 = 1 << 6;
+    /// CM of a data abort: cache maintenance, which has WnR set and only reads.
+    const MAINTENANCE: u64 = 1 << 8;
+    const ALIGNMENT: [u64; 2] = [0x22, 0x26];
+    const FLOATING_POINT: u64 = 0x2c;
+    const BREAKPOINT: u64 = 0x3c;
     const ILLEGAL: u32 = 4;
+    const TRAP: u32 = 5;
+    const ARITHMETIC: u32 = 8;
     const BUS: u32 = 7;
     const SEGMENT: u32 = 11;
     // Translation, access flag and permission faults.
     let by_table = matches!(esr >> 2 & 0xf, 1..=3);
     let access = match esr >> 26 {
         FETCH => Access::Execute,
-        DATA if esr & WRITE != 0 => Access::Write,
+        DATA if esr & (WRITE | MAINTENANCE) == WRITE => Access::Write,
         DATA => Access::Read,
+        BREAKPOINT => return State::kill(slot, TRAP),
+        FLOATING_POINT => return State::kill(slot, ARITHMETIC),
+        class if ALIGNMENT.contains(&class) => return State::kill(slot, BUS),
         _ => return State::kill(slot, ILLEGAL),
     };
     if !by_table {

@@ -168,18 +168,18 @@ pub(crate) fn read_byte() -> Option<u8> {
 }
 
 /// Writes bytes, of which lines of the kernel may be in between, a few with interrupts masked at a
-/// time.
+/// time: a single one where Mortise prints it during a hypercall.
 pub fn write(bytes: &[u8]) {
-    const PIECE: usize = 8;
-    for piece in bytes.chunks(PIECE) {
-        CONSOLE.with(|console| {
-            console.put(piece);
-            if let Console::Ring(ring) = console
-                && ring.wants_kick()
-            {
-                hw_arch::firmware::hypercall0(CONSOLE_KICK);
-            }
-        });
+    const PIECE: usize = 16;
+    let kicks = CONSOLE.with(|console| match console {
+        Console::Ring(ring) => ring.wants_kick(),
+        Console::None | Console::Serial(_) => false,
+    });
+    for piece in bytes.chunks(if kicks { 1 } else { PIECE }) {
+        CONSOLE.with(|console| console.put(piece));
+        if kicks {
+            hw_arch::firmware::hypercall0(CONSOLE_KICK);
+        }
     }
 }
 

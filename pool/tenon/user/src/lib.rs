@@ -63,7 +63,8 @@ impl Context {
             x: [0; 31],
             sp: 0,
             pc: 0,
-            pstate: START,
+            // `start` sets it. Zeros take no space in the image file.
+            pstate: 0,
             kernel: [0; 4],
             interrupt_stack: 0,
             attention: AtomicU32::new(0),
