@@ -34,7 +34,8 @@ def test_what_tries_a_threat_exists(row):
             continue
         attack = any(name == found or found.startswith(f"{name}/") for found in ATTACKS)
         file = name in TARGETS or (ROOT / f"{name}.rs").exists()
-        folder = name.startswith(("pool/", "tests/", "orchestrator/tests/")) and (ROOT / name).exists()
+        tree = name.startswith(("pool/", "tests/", "orchestrator/tests/"))
+        folder = tree and (ROOT / name).exists()
         assert attack or file or folder, f"no {name}"
 
 

@@ -66,8 +66,17 @@ pub fn prlimit64(caller: &Caller) -> Result<u64, Errno> {
     Ok(0)
 }
 
-/// `getrandom`.
+/// `getrandom`: there is no source of entropy yet, so that only `GRND_INSECURE` gets bytes, which are
+/// not for keys.
 pub fn getrandom(caller: &Caller) -> Result<u64, Errno> {
+    const NONBLOCK: u64 = 1;
+    const INSECURE: u64 = 4;
+    match caller.argument(2) {
+        flags if flags & INSECURE != 0 => {}
+        // As in Linux, before its generator is seeded.
+        flags if flags & NONBLOCK != 0 => return Err(Errno::EAGAIN),
+        _ => return Err(Errno::ENOSYS),
+    }
     const MOST: usize = 256;
     let size = caller.address(1).min(MOST);
     with_state(|state| {

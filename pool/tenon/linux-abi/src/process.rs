@@ -13,7 +13,6 @@ pub fn exit(caller: &Caller) -> Result<u64, Errno> {
 mod flag {
     pub const MEMORY: u64 = 0x100;
     pub const VFORK: u64 = 0x4000;
-    pub const THREAD: u64 = 0x1_0000;
     pub const THREAD_POINTER: u64 = 0x8_0000;
     pub const PARENT_NUMBER: u64 = 0x10_0000;
     pub const CHILD_NUMBER: u64 = 0x100_0000;
@@ -32,7 +31,6 @@ pub fn clone(caller: &Caller) -> Result<u64, Errno> {
     let vfork = flags & flag::VFORK != 0;
     if flags & !flag::ALL != 0 || flags & flag::MEMORY != 0 && !vfork {
         // `CLONE_VM` without `CLONE_VFORK` is a thread.
-        debug_assert!(flag::THREAD & flag::ALL == 0);
         return Err(Errno::EINVAL);
     }
     let child_number = (flags & flag::CHILD_NUMBER != 0).then(|| caller.address(4));
