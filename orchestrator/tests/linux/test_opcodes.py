@@ -26,9 +26,10 @@ READABLE = WRITABLE | {
 CACHES = {"dc zva", "dc cvac", "dc cvau", "dc cvap", "dc cvadp", "dc civac", "ic ivau"}
 HARMLESS = {
     *("nop", "yield", "wfe", "sev", "sevl", "hint", "bti", "csdb", "esb", "dgh", "psb", "tsb"),
+    *("gcsb", "chkfeat", "clearbhb", "clrbhb"),
     *("clrex", "dmb", "isb", "sb", "ssbb", "pssbb", "cfinv", "xaflag", "axflag"),
     *("pacia1716", "pacib1716", "autia1716", "autib1716", "paciaz", "paciasp", "pacibz"),
-    *("pacibsp", "autiaz", "autiasp", "autibz", "autibsp", "xpaclri", "brk", "clearbhb"),
+    *("pacibsp", "autiaz", "autiasp", "autibz", "autibsp", "xpaclri", "brk"),
 }
 """System instructions and exceptions allowed in a hyplet besides moves and maintenance."""
 UNKNOWN = re.compile(r"\.inst|udf|undefined")
@@ -57,7 +58,7 @@ def disassembled(folder, words):
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = re.findall(r"^ +[0-9a-f]+:\t([0-9a-f]{8}) \t(.*)$", text, re.MULTILINE)
     assert [int(word, 16) for word, _ in lines] == words
-    return [line.split("//")[0].split("\t") for _, line in lines]
+    return [line.split("//")[0].rstrip().split("\t") for _, line in lines]
 
 
 def is_system(word):
