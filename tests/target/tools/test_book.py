@@ -19,7 +19,7 @@ FRAMES = ("toc.html", "404.html")
 @pytest.mark.timeout(1800)
 def test_the_book_is_whole(tenon, tmp_path):
     folder = tmp_path / "book"
-    assert_well(tenon("docs", "-o", folder, json_file=False))
+    assert_well(tenon("docs", "-o", folder, json_file=False, limit=1500))
     pages = {file.resolve(): file.read_text() for file in folder.rglob("*.html")}
     assert len(pages) > 100
     broken = []
