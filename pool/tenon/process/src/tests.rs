@@ -186,7 +186,8 @@ fn an_interpreter_begins_and_knows_the_program() {
 
 #[test]
 fn what_cannot_be_loaded_is_an_error() {
-    let cases: [(fn(&mut Vec<u8>), Errno); 7] = [
+    type Change = fn(&mut Vec<u8>);
+    let cases: [(Change, Errno); 7] = [
         (|file| file.truncate(40), Errno::ENOEXEC),
         (|file| file[18] = 62, Errno::ENOEXEC),
         (|file| file[16] = 1, Errno::ENOEXEC),
