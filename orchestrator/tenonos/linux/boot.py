@@ -8,7 +8,7 @@ from pathlib import Path
 from tenonos.errors import InputError
 from tenonos.linux import root_disk, tools
 from tenonos.linux.modules import modules
-from tenonos.linux.overlay import overlay
+from tenonos.linux.overlay import files_of, overlay
 from tenonos.linux.userland import programs
 from tenonos.setup import debian
 from tenonos.setup import initramfs as base
@@ -44,7 +44,7 @@ def initramfs(system: System, vm: Vm) -> bytes:
         _modules(system, vm, ours=ours),
         programs(vm.packages),
         _programs(vm) if ours else b"",
-        overlay(_folder(system, vm)) if vm.files else b"",
+        overlay(files_of(system, vm)) if vm.files else b"",
         _own(system, vm),
     ]
     return base.build(*parts)
@@ -119,14 +119,3 @@ def _own(system: System, vm: Vm) -> bytes:
             )
         made.append(tools.own(source))
     return _archived(made)
-
-
-def _folder(system: System, vm: Vm) -> Path:
-    path = system.folder / str(vm.files)
-    if not path.is_dir():
-        raise InputError(
-            f'no folder "{vm.files}"',
-            where=system.at(vm, "files"),
-            mend="what is in it is put into the initramfs, by its path",
-        )
-    return path

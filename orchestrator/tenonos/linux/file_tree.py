@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenonos.linux.overlay import contents
+from tenonos.linux.overlay import contents, files_of
 from tenonos.linux.userland import closure
 from tenonos.setup import debian
 from tenonos.setup.initramfs import Entry, archive
@@ -17,5 +17,5 @@ def file_tree(system: System, vm: Vm) -> bytes:
         packages = [debian.package(name) for name in names]
         found |= {entry.name: entry for entry in closure(packages, debian.package)}
     if vm.files:
-        found |= {entry.name: entry for entry in contents(system.folder / vm.files)}
+        found |= {entry.name: entry for entry in contents(files_of(system, vm))}
     return archive(list(found.values()))

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tenonos.errors import InputError
 from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry, archive, folders
+from tenonos.system.model import System, Vm
+
+
+def files_of(system: System, vm: Vm) -> Path:
+    """The folder that a VM names as its `files`."""
+    path = system.folder / str(vm.files)
+    if not path.is_dir():
+        its = "file tree of processes" if vm.kind == "tenon" else "initramfs"
+        raise InputError(
+            f'no folder "{vm.files}"',
+            where=system.at(vm, "files"),
+            mend=f"what is in it is put into the {its}, by its path",
+        )
+    return path
 
 
 def overlay(folder: Path) -> bytes:
