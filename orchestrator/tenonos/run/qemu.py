@@ -93,8 +93,8 @@ def _stated(path: str) -> str:
 
 
 def silence(machine: Machine, binary: str = BINARY) -> list[str]:
-    """Options for a board with sound: newer emulators ask for its way out, which 7.2 cannot take
-    without a sound card."""
+    """Options for a board with a sound device: QEMU 9 and later require an audio driver, which 7.2
+    refuses without a sound card."""
     with_sound = machine.machine.startswith("xlnx-zcu102")
     return ["-audio", "none"] if with_sound and numbers(version(binary) or "0") >= (9,) else []
 
