@@ -33,6 +33,10 @@ def test_every_page_is_in_its_index(folder):
         assert page.name == "README.md" or f"({page.name})" in index, f"{page.name} is not listed"
 
 
+def test_the_readme_is_read_in_three_minutes():
+    assert len((ROOT / "README.md").read_text().split()) <= 1000
+
+
 def test_every_top_folder_states_what_it_holds():
     for name in (
         "bench",
