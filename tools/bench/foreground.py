@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from tenonos import system
+from tenonos import build, system
 from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import FIRST, NOBODY, Record, Visit
-from tools.bench import uncounted
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds
 from tools.bench.row import Row as Figure
@@ -35,7 +34,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Figure]:
     least: dict[bool, int] = {}
     for throttle in (False, True):
         tell(f"{SYSTEM}, the foreground {'with' if throttle else 'without'} regulation")
-        executed = periods(uncounted.built(_without_victim(regulated, throttle=throttle)))
+        executed = periods(build.build(_without_victim(regulated, throttle=throttle)))
         params = {"throttle": throttle}
         yield setting.row(("vlib", "foreground"), params, executed, Kinds())
         least[throttle] = min(executed)

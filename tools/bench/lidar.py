@@ -19,7 +19,6 @@ from tenonos.errors import WorkError
 from tenonos.run import RunOptions, Session, Target
 from tenonos.run.plugin import Passage, Record
 from tenonos.system.device_trees import CMDLINE
-from tools.bench import uncounted
 from tools.bench.cache import WARM, cache_of, every
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds, Row
@@ -69,7 +68,7 @@ def _beside(beside: system.System, network: str, promised: int = 0, *, throttle:
     linux = replace(linux, cmdline=cmdline, share=share)
     vms = tuple(linux if vm.name == LINUX else vm for vm in beside.vms)
     kept = beside.regulation if throttle else None
-    return uncounted.built(replace(beside, vms=vms, regulation=kept))
+    return build.build(replace(beside, vms=vms, regulation=kept))
 
 
 def _alone(beside: system.System) -> system.System:

@@ -24,7 +24,7 @@ from tenonos.run import RunOptions, Session, Target, symbols
 from tenonos.run.plugin import Moment, Passage, Record, Visit
 from tenonos.system import System
 from tenonos.system.device_trees import CMDLINE
-from tools.bench import overlay, uncounted
+from tools.bench import overlay
 from tools.bench.account import Account, Way
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds, Row, most_common
@@ -193,7 +193,7 @@ def _policy_switch(schedule: str, name: str) -> Row:
     options = RunOptions(
         seconds=1, deterministic=True, plan=("visits",), count=take, overloaded=True
     )
-    result = Session(Target.of(uncounted.built(system.load(name))), options, []).run()
+    result = Session(Target.of(build.build(system.load(name))), options, []).run()
     if result.failure is not None or not switches:
         raise WorkError(f"{name}: {result.failure or 'there was no VM switch'}")
     return Setting(name, DYNAMIC).row(

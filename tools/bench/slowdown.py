@@ -14,7 +14,6 @@ from dataclasses import replace
 from tenonos import build, system
 from tenonos.run.plugin import Passage
 from tenonos.system import System, Vm
-from tools.bench import uncounted
 from tools.bench.cache import VICTIM, sweeps
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds, Row
@@ -43,7 +42,7 @@ def rows(tell: Callable[[str], None]) -> Iterator[Row]:
         for params, shared in _cases(regulated):
             tell(f"{SYSTEM}, {'with' if throttle else 'without'} regulation")
             kept = shared.regulation if throttle else None
-            found = sweeps(uncounted.built(replace(shared, regulation=kept)), VICTIM)
+            found = sweeps(build.build(replace(shared, regulation=kept)), VICTIM)
             more = round(100 * (taken(found) - usual) / usual, 1)
             row = setting.row(
                 ("vlib", "victim_slowdown"), {"throttle": throttle, **params}, [more], Kinds()
