@@ -1,6 +1,7 @@
 /* Time (POSIX.1-2017, <time.h>): the C library's calendar, and clocks and sleeping. */
 
 #include <sys/features.h>
+#include <sys/types.h>
 
 /* Declared here instead of in the C library's header, as far as supported. */
 #undef _POSIX_TIMERS
@@ -25,6 +26,7 @@ int clock_getres(clockid_t __clock, struct timespec *__resolution);
 int clock_settime(clockid_t __clock, const struct timespec *__now);
 int clock_nanosleep(clockid_t __clock, int __flags, const struct timespec *__time,
 		    struct timespec *__rest);
+struct itimerspec;
 struct sigevent;
 int timer_create(clockid_t __clock, struct sigevent *__restrict __event,
 		 timer_t *__restrict __which);
