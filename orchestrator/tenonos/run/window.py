@@ -71,6 +71,12 @@ class TaskRecord:
         """Whether its last job had time to begin and end by now."""
         return now >= end + grace + max(self.task.period_ns, self.task.deadline_ns)
 
+    def precede(self, sample: Sample, moment: Moment | None) -> None:
+        """Note a sample before the window: the first delays in it are found from what was executed
+        since."""
+        if self.turns is not None and moment is not None:
+            self.turns.delay(sample, moment)
+
     def add(self, sample: Sample, moment: Moment | None = None) -> None:
         """Count a sample of the window."""
         if self.turns is not None and moment is not None:
@@ -189,6 +195,7 @@ class Window:
         record, end = self.records[index], self.end
         assert self.start is not None
         if sample.release_ns < self.start:
+            record.precede(sample, moment)
             return
         if end is not None and record.past:
             return

@@ -72,9 +72,9 @@ def test_releases_of_one_turn_have_each_their_delay():
     )
 
 
-def window(*jobs, own=(3,)):
+def window(*jobs, own=(3,), start=0):
     found = Window((TASK,), 1.0, cores=(own,))
-    found.open(0)
+    found.open(start)
     for sample, moment in jobs:
         found.add(0, sample, moment)
     return found.records[0]
@@ -85,6 +85,13 @@ def test_lateness_by_the_emulator_is_counted_apart():
     assert (late.late, late.delayed, late.delayed_late) == (1, 1, 1)
     assert "1 of them waited for the emulator" in str(turns_line(late))
     assert "1 of 1 late for that alone" in str(turns_line(late))
+
+
+def test_the_first_job_of_a_window_is_compared_with_those_before_it():
+    """A window opens in the midst of jobs: the first one in it may have waited for the emulator."""
+    jobs = job(1, 128, 700), job(2, 128, 1_400), job(3, 3 * MS, 2_100)
+    late = window(*jobs, start=3 * MS)
+    assert (late.completed, late.late, late.delayed_late) == (1, 1, 1)
 
 
 def test_lateness_of_the_system_stays_its_own():
