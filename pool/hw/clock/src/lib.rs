@@ -40,7 +40,7 @@ pub use series::Series;
 
 use core::fmt;
 use core::marker::PhantomData;
-use hw_arch::{ExceptionLevel, registers::cntfrq_el0};
+use hw_arch::{ExceptionLevel, cpu, registers::cntfrq_el0};
 
 /// CNT*_CTL.ENABLE: the timer compares. IMASK (bit 1) stays clear, so that it also signals.
 const ENABLE: u64 = 1 << 0;
@@ -122,6 +122,23 @@ impl<L: ExceptionLevel> Clock<L> {
     pub fn rearm_timer(&self, ticks: u64) {
         // SAFETY: the compare value only determines when the timer interrupt is pending.
         unsafe { L::write_timer_cval(ticks) };
+    }
+
+    /// Sleeps until an interrupt is pending, which may be masked, or the timer expires, and at most for
+    /// some ticks. The timer is then as it was; its interrupt must be enabled in the interrupt
+    /// controller. A timer that has expired before does not end the sleep.
+    pub fn sleep(&self, ticks: u64) {
+        let (control, compare) = (L::read_timer_ctl(), L::read_timer_cval());
+        let now = self.ticks();
+        if control & ENABLE == 0 || !(now..now + ticks).contains(&compare) {
+            self.arm_timer(now + ticks);
+        }
+        cpu::wait_for_interrupt();
+        // SAFETY: the timer is as before, and no memory depends on it.
+        unsafe {
+            L::write_timer_ctl(control);
+            L::write_timer_cval(compare);
+        }
     }
 
     /// Stops this core's timer and clears its interrupt.

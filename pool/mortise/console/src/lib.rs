@@ -17,10 +17,11 @@
 //! appears at once. Lines end in CR LF; CRs of a writer are dropped, so that it cannot overwrite a
 //! name.
 //!
-//! A writer keeps the line to its end, or for a [turn](TURN) of 4 ms if another core has output. After
-//! that, or after two turns in which it was never the one to get it, another writer interrupts the
-//! line, which then continues after `NAME+` with the time at which it began. On the core that
-//! began the line, a writer interrupts it at once: the holder cannot proceed while it waits.
+//! While others wait, a writer keeps the serial line for a [turn](TURN) of 4 ms and to the end of the
+//! line that it writes then. The one that has waited longest is next. A line that takes a turn longer
+//! is interrupted, and so is any line by a writer that has waited for four turns; it continues after
+//! `NAME+` with the time at which it began. On the core that began the line, a writer interrupts it at
+//! once: the holder cannot proceed while it waits.
 //!
 //! Input goes to the selected VM. Ctrl-T and a digit select the VM with that index; Ctrl-T twice
 //! sends one Ctrl-T.
@@ -31,7 +32,7 @@
 //! a prefix, or of a message of Mortise's, which is stored unformatted. Messages are written in
 //! order, before later output of VMs; if too many are queued, a line states how many were lost. No
 //! lock and no allocation: the caller serialises accesses of several cores. Writers that print at
-//! once all proceed: one that has waited for two turns has the line after the next byte of another
+//! once all proceed: one that has waited for four turns has the line after the next byte of another
 //! one, and writes at least a byte itself, unless its core does not run for 16 turns.
 //!
 //! # Example
@@ -108,10 +109,16 @@ const OWN: usize = WRITERS - 1;
 pub struct Console {
     /// The writer of the current line, if it has not ended.
     open: Option<usize>,
-    /// The core that began or continued it, the time, and whether it has written a byte since.
+    /// The writer that has its turn, its core, the time at which that began, and whether it has written
+    /// a byte since.
+    holder: usize,
     core: usize,
     since: u64,
     spoken: bool,
+    /// The time of the first attempt to begin a line after the last one, or 0.
+    ended: u64,
+    /// The writer that waits longest, and its core.
+    next: Option<(usize, usize)>,
     /// Time from which each writer waits for the line of another one, or 0.
     waits: [u64; WRITERS],
     /// Writers with an interrupted line, one bit each.
@@ -133,9 +140,12 @@ impl Console {
     pub const fn new() -> Self {
         Self {
             open: None,
+            holder: OWN,
             core: 0,
             since: 0,
-            spoken: false,
+            spoken: true,
+            ended: 0,
+            next: None,
             waits: [0; WRITERS],
             broken: 0,
             began: [0; WRITERS],

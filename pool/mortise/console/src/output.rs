@@ -57,11 +57,18 @@ impl Write for SyncWriter<'_> {
     }
 }
 
-/// Time for which a writer keeps an unfinished line from writers on other cores, in nanoseconds.
+/// Time for which a writer keeps the serial line from writers on other cores, in nanoseconds. It ends
+/// its last line then.
 pub const TURN: u64 = 4_000_000;
+
+/// Time after which a writer interrupts the line of another one, although that has its turn.
+const PATIENCE: u64 = 4 * TURN;
 
 /// Time for which a writer keeps a line to which it has written nothing.
 const SILENCE: u64 = 16 * TURN;
+
+/// Time for which the line is kept, after a turn, for the writer that waits longest.
+const RESERVATION: u64 = TURN / 4;
 
 /// Attempt to write while another writer has the line or none.
 #[derive(Clone, Copy, Debug)]
@@ -201,11 +208,13 @@ impl Console {
     ) -> Progress {
         if self.open != Some(writer) && byte != b'\r' {
             let Attempt { name, now, core } = attempt();
-            if self.open.is_some() && core != self.core && self.is_kept(writer, now) {
+            if self.holder == writer && now < self.turn_end() {
+                self.begin(writer, name, now);
+            } else if self.is_kept((writer, core), now) {
                 return Progress::Held;
+            } else {
+                self.take_turn((writer, core), now);
             }
-            self.begin(writer, name, now);
-            (self.core, self.since) = (core, now);
             return Progress::More;
         }
         match byte {
@@ -219,35 +228,71 @@ impl Console {
         Progress::Written
     }
 
-    /// Whether the current line is kept from `writer`, which has output: not after a turn of its
-    /// holder, nor when the writer has waited for two turns, in which others may have had theirs. A
-    /// holder that has not written yet is given longer: where its core does not run for some
-    /// milliseconds, writers would interrupt each other before a byte is written.
-    fn is_kept(&mut self, writer: usize, now: u64) -> bool {
+    /// Whether the serial line is kept from a writer on a core, which has not its turn. A line that has
+    /// begun is, until the turn of its writer has ended for as long again, or the other one has lost
+    /// its patience. A writer that has written no byte in its turn is given longer: where its core does
+    /// not run for some milliseconds, writers would interrupt each other before a byte is written.
+    /// After a turn the next line is kept for the writer that waits longest.
+    fn is_kept(&mut self, (writer, core): (usize, usize), now: u64) -> bool {
+        let held = now.saturating_sub(self.since);
+        let kept = match (self.open, self.next) {
+            _ if !self.spoken => core != self.core && held < SILENCE,
+            (Some(_), _) if core == self.core => false,
+            (Some(_), _) => {
+                let waits = self.waits[writer % WRITERS];
+                held < 2 * TURN && (waits == 0 || now.saturating_sub(waits) < PATIENCE)
+            }
+            (None, Some((next, at))) if next != writer && core != at => {
+                if self.ended == 0 {
+                    self.ended = now;
+                }
+                now.saturating_sub(self.ended) < RESERVATION
+            }
+            (None, _) => false,
+        };
+        if kept {
+            self.wait((writer, core), now);
+        }
+        kept
+    }
+
+    /// Begins the turn of a writer, and interrupts the current line.
+    fn take_turn(&mut self, (writer, core): (usize, usize), now: u64) {
+        self.break_off();
+        (self.holder, self.core, self.since, self.next) = (writer, core, now, None);
+        self.spoken = false;
+        self.waits[writer % WRITERS] = 0;
+    }
+
+    /// Notes that a writer waits, and since when. The one that has waited longest is next.
+    fn wait(&mut self, (writer, core): (usize, usize), now: u64) {
         let waits = &mut self.waits[writer % WRITERS];
         if *waits == 0 {
             *waits = now;
         }
-        let held = now.saturating_sub(self.since);
-        match self.spoken {
-            true => held < TURN && now.saturating_sub(*waits) < 2 * TURN,
-            false => held < SILENCE,
+        let since = *waits;
+        let is_next = |(next, _): (usize, _)| since < self.waits[next % WRITERS];
+        if self.next.is_none_or(is_next) {
+            self.next = Some((writer, core));
         }
+    }
+
+    /// The end of the present turn.
+    #[must_use]
+    pub const fn turn_end(&self) -> u64 {
+        self.since.saturating_add(TURN)
     }
 
     /// Ends the line.
     const fn end(&mut self) {
         self.separator.end_line();
-        self.open = None;
+        (self.open, self.ended, self.spoken) = (None, 0, true);
     }
 
-    /// Makes `writer` the current one in one step, so that no other one takes the line in between:
-    /// interrupts the current line, and begins or continues one.
+    /// Makes `writer` the current one: interrupts the current line, and begins or continues one.
     fn begin(&mut self, writer: usize, name: &Name, now: u64) {
         self.break_off();
         self.open = Some(writer);
-        self.spoken = false;
-        self.waits[writer % WRITERS] = 0;
         let goes_on = self.is_broken(writer);
         self.broken &= !bit(writer);
         let first = &mut self.began[writer % WRITERS];

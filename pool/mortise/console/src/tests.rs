@@ -415,7 +415,7 @@ fn writers_that_print_at_once_have_whole_lines() {
 }
 
 #[test]
-fn a_line_without_an_end_is_kept_for_a_turn() {
+fn a_line_without_an_end_is_kept_for_two_turns() {
     let (mut console, mut line) = (Console::new(), Line::default());
     console.write(0, "linux", 1_000_000_000, b"/ # ", &mut line);
     let motor = of("motor");
@@ -431,8 +431,83 @@ fn a_line_without_an_end_is_kept_for_a_turn() {
         last
     };
     assert_eq!(put(1, 1_000_000_000), Progress::Held);
-    assert_eq!(put(1, 1_000_000_000 + TURN - 1), Progress::Held);
-    assert_eq!(put(1, 1_000_000_000 + TURN), Progress::Written);
+    assert_eq!(put(1, 1_000_000_000 + 2 * TURN - 1), Progress::Held);
+    assert_eq!(put(1, 1_000_000_000 + 2 * TURN), Progress::Written);
+}
+
+/// A console, and attempts to write by one of several writers, each on a core of its own.
+#[derive(Default)]
+struct Writers(Console, Line);
+
+impl Writers {
+    /// Tries to write a byte until it is written or another writer has the line.
+    fn put(&mut self, writer: usize, now: u64, byte: u8) -> Progress {
+        let name = &of("any");
+        let attempt = Attempt {
+            name,
+            now,
+            core: writer,
+        };
+        let mut step = || self.0.put(writer, byte, &mut self.1, || attempt);
+        std::iter::repeat_with(&mut step)
+            .find(|progress| *progress != Progress::More)
+            .unwrap()
+    }
+
+    /// Tries to begin a line, and ends it.
+    fn line(&mut self, writer: usize, now: u64) -> Progress {
+        match self.put(writer, now, b'x') {
+            Progress::Written => self.put(writer, now, b'\n'),
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn a_writer_goes_on_with_whole_lines_in_its_turn() {
+    let mut writers = Writers::default();
+    assert_eq!(writers.put(0, 1, b'x'), Progress::Written);
+    assert_eq!(writers.put(1, 2, b'x'), Progress::Held);
+    assert_eq!(writers.put(0, 3, b'\n'), Progress::Written);
+    assert_eq!(writers.line(0, TURN), Progress::Written);
+    // Its turn has ended.
+    assert_eq!(writers.line(0, TURN + 1), Progress::Held);
+    assert_eq!(writers.line(1, TURN + 2), Progress::Written);
+}
+
+#[test]
+fn the_writer_that_waits_longest_is_next() {
+    let mut writers = Writers::default();
+    assert_eq!(writers.put(0, 1, b'x'), Progress::Written);
+    for (waiting, now) in [(2, 2), (1, 3), (3, 4)] {
+        assert_eq!(writers.put(waiting, now, b'x'), Progress::Held);
+    }
+    assert_eq!(writers.put(0, TURN, b'\n'), Progress::Written);
+    for waiting in [0, 1, 3] {
+        assert_eq!(writers.line(waiting, TURN + 1), Progress::Held);
+    }
+    assert_eq!(writers.put(2, TURN + 2, b'x'), Progress::Written);
+    // The second one asks again, after the third one.
+    assert_eq!(writers.put(3, TURN + 3, b'x'), Progress::Held);
+    assert_eq!(writers.put(1, TURN + 4, b'x'), Progress::Held);
+    let later = 2 * TURN + 2;
+    assert_eq!(writers.put(2, later, b'\n'), Progress::Written);
+    assert_eq!(writers.line(3, later), Progress::Held);
+    assert_eq!(writers.line(1, later), Progress::Written);
+}
+
+#[test]
+fn the_line_does_not_wait_for_a_writer_that_does_not_come() {
+    let mut writers = Writers::default();
+    assert_eq!(writers.put(0, 1, b'x'), Progress::Written);
+    assert_eq!(writers.put(1, 2, b'x'), Progress::Held);
+    let ended = TURN + 1;
+    assert_eq!(writers.put(0, ended, b'\n'), Progress::Written);
+    assert_eq!(writers.line(0, ended), Progress::Held);
+    assert_eq!(writers.line(0, ended + TURN / 4 - 1), Progress::Held);
+    assert_eq!(writers.line(0, ended + TURN / 4), Progress::Written);
+    // Nor is it kept for that writer after the next turn.
+    assert_eq!(writers.line(0, ended + 2 * TURN), Progress::Written);
 }
 
 #[test]

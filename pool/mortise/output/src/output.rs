@@ -6,7 +6,11 @@ use core_manifest::Name;
 use hw_arch::cpu;
 use hw_serial::Serial;
 use mortise_console::{Attempt, Progress, TURN};
-use mortise_machine::{Core, Machine, Vm, line::Wire, report::flush};
+use mortise_machine::{
+    Core, Machine, Vm,
+    line::Wire,
+    report::{NAP, flush},
+};
 use mortise_state::options;
 
 /// Log of Mortise before guests run, and after the last one ended.
@@ -47,27 +51,47 @@ pub fn wire(machine: &Machine) -> Option<Serial> {
     unsafe { Serial::open(machine.board.uart_base) }
 }
 
-/// Prints a byte of a VM unless `stop` returns true before; returns whether it is on the line.
+/// Prints a byte of a writer, by its number, unless `stop` returns true before; returns whether it is
+/// on the line.
 #[inline]
-pub fn write(machine: &Machine, vm: &Vm, byte: u8, stop: &dyn Fn() -> bool) -> bool {
+pub fn write(
+    machine: &Machine,
+    (writer, name): (usize, &Name),
+    byte: u8,
+    stop: &dyn Fn() -> bool,
+) -> bool {
+    let mut steps = 0;
     while !stop() {
-        match step(machine, vm, byte) {
+        steps += 1;
+        match put(machine, writer, byte, name) {
             Progress::Written => return true,
-            Progress::More => {}
-            Progress::Held => leave_line(machine, stop),
+            Progress::More if steps % MOST_STEPS != 0 => {}
+            Progress::More | Progress::Held => leave_line(machine, stop),
         }
     }
     false
 }
 
-/// Looks at a line that another writer has, before the line's lock is taken again.
+/// Steps that may find the line's lock taken, or the UART full, before a core leaves the line.
+const MOST_STEPS: u32 = 256;
+
+/// Looks at the line by a core that does not sleep, before the line's lock is taken again.
 const LOOKS: usize = 4096;
 
-/// Leaves the line to its holder for a moment, until the holder ends it or `stop` returns true. The
-/// holder needs the line's lock for each byte, and on emulators the registers of clock and UART have
-/// one lock for all cores: none of them is accessed here.
+/// Leaves the line to its holder: the core sleeps to the end of the holder's turn, or until an
+/// interrupt is pending. A core that spins would take a processor of the emulator that the holder
+/// needs, and locks of the emulator for each access to the clock or the UART. A core whose guest has
+/// the interrupt controller for itself looks at memory only, until the holder ends its line or `stop`
+/// returns true.
 pub fn leave_line(machine: &Machine, stop: &dyn Fn() -> bool) {
+    if stop() {
+        return;
+    }
     let turn = machine.line_turn.load(Ordering::Relaxed);
+    let left = turn.saturating_sub(machine.now());
+    if Core::current().sleep(left.clamp(NAP, TURN)) {
+        return;
+    }
     for _ in 0..LOOKS {
         if machine.line_turn.load(Ordering::Relaxed) != turn || stop() {
             return;
@@ -98,7 +122,11 @@ pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> Progress 
         core: Core::current().cpu,
     });
     match (progress, tried) {
-        (Progress::More, Some(now)) => machine.line_turn.store(now + TURN, Ordering::Relaxed),
+        (Progress::More, Some(_)) => {
+            machine
+                .line_turn
+                .store(line.console.turn_end(), Ordering::Relaxed);
+        }
         (Progress::Written, _) if byte == b'\n' => machine.line_turn.store(0, Ordering::Relaxed),
         _ => {}
     }
@@ -110,5 +138,5 @@ pub fn put(machine: &Machine, writer: usize, byte: u8, name: &Name) -> Progress 
 pub fn end_line(machine: &Machine, vm: &Vm, stop: &dyn Fn() -> bool) -> bool {
     let is_unfinished =
         options::line_is_shared() && machine.console.lock().console.is_unfinished(vm.index);
-    (!is_unfinished || write(machine, vm, b'\n', stop)) && flush(machine, stop)
+    (!is_unfinished || write(machine, (vm.index, vm.name()), b'\n', stop)) && flush(machine, stop)
 }

@@ -73,6 +73,18 @@ impl Core {
         private.enable(board.hypervisor_timer);
     }
 
+    /// Sleeps until an interrupt is pending, which may be masked, and at most for some nanoseconds.
+    /// Returns false at once if a VM has the core's interrupt controller for itself.
+    pub fn sleep(&self, nanoseconds: u64) -> bool {
+        let is_guests = matches!(self.current_vcpu(), Some((vm, _)) if !vm.is_shared());
+        if !is_guests {
+            self.enable_hypervisor_timer();
+            let clock = self.machine.board.clock;
+            clock.sleep(clock.frequency().ticks(nanoseconds));
+        }
+        !is_guests
+    }
+
     /// Enables the interrupt of EL1's physical timer on this shared core, where guests do not have that
     /// timer, at the priority of the least urgent VMs.
     pub fn enable_background_timer(&self) {

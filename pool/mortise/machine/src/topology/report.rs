@@ -4,6 +4,7 @@ use crate::{Core, Machine};
 use core_log::Level;
 use core_manifest::Name;
 use mortise_console::{Argument, Words};
+use mortise_state::options;
 
 impl Machine {
     /// Prints a line on the console that begins with the name of a VM.
@@ -31,13 +32,26 @@ impl Core {
     }
 }
 
-/// Prints pending output until `stop` returns true; returns whether nothing is left.
+/// Time for which a core leaves the console's line to another one at least, in nanoseconds.
+pub const NAP: u64 = 100_000;
+
+/// Prints pending output until `stop` returns true; returns whether nothing is left. A core that queued
+/// for the lock of a shared line would have each byte wait for all others.
 #[inline]
 pub fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
+        if is_taken(machine) && Core::current().sleep(NAP) {
+            continue;
+        }
         if !machine.console.lock().step() {
             return true;
         }
     }
     false
+}
+
+/// Whether another core has the line, which is shared, for a byte.
+#[inline(always)]
+fn is_taken(machine: &Machine) -> bool {
+    options::line_is_shared() && machine.console.is_locked()
 }

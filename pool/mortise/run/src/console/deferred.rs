@@ -2,7 +2,6 @@
 
 use super::{input::process_input, serial_irq::update_deferred_lines};
 use core_manifest::Name;
-use mortise_console::Progress;
 use mortise_machine::{Core, report::flush};
 use mortise_output::output;
 use mortise_state::deferred_work::REQUESTED;
@@ -35,12 +34,6 @@ impl ConsoleAccess for Core {
     fn put(&'static self, writer: usize, name: &str, byte: u8) {
         let writer = self.machine.vms.len() + writer;
         let name = Name::new(name.as_bytes()).unwrap_or(Name::NONE);
-        loop {
-            match output::put(self.machine, writer, byte, &name) {
-                Progress::Written => return,
-                Progress::More => {}
-                Progress::Held => output::leave_line(self.machine, &|| false),
-            }
-        }
+        output::write(self.machine, (writer, &name), byte, &|| false);
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn access(
     }
     if let Some(byte) = sent {
         // The guest repeats the access, which has no further effect on the PL011.
-        if !write(core.machine, vm, byte, &stop) {
+        if !write(core.machine, (vm.index, vm.name()), byte, &stop) {
             return None;
         }
         core.flush();
