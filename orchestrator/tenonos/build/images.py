@@ -21,8 +21,8 @@ from tenonos.pool.library import Index, Library
 from tenonos.system import errata, translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
+from tenonos.system.model import FirstProcess, System, Vm
 from tenonos.system.model import Native as SystemNative
-from tenonos.system.model import System, Vm
 
 PERIOD = "TENON_PERIODIC_PERIOD_NS"
 PAGE_TABLES = 80
@@ -66,6 +66,8 @@ class Space:
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
             given += self._task_priorities(vm)
+            if vm.strace:
+                given.append(Assignment("LIB_TENON_STRACE", "y", "--strace"))
         return given
 
     def _task_priorities(self, vm: Vm) -> Iterator[Assignment]:
@@ -274,6 +276,7 @@ def _image(choices: Space, name: str, config: Config, where: str) -> Image:
         natives=tuple(_natives(choices, name)),
         devices=tuple(_devices(choices.system, name, libraries)),
         files=_files(choices.system, name, libraries),
+        first=FirstProcess() if name == "mortise" else choices.system.vm(name).first,
     )
 
 
@@ -284,7 +287,9 @@ def _files(system: System, name: str, libraries: Sequence[Library]) -> bytes:
     vm = system.vm(name)
     if any(library.statics for library in libraries):
         return file_tree(system, vm)
-    for key in ("packages", "files"):
+    if vm.strace:
+        raise InputError(f'VM "{name}" has no processes', where="--strace", mend="leave it out")
+    for key in ("packages", "files", "program", "arguments", "environment"):
         if getattr(vm, key):
             raise InputError(
                 f'VM "{name}" has {key} and no processes',

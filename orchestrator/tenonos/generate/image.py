@@ -6,7 +6,7 @@ files are written only if their text changed, so that cargo does not rebuild.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -16,6 +16,7 @@ from tenonos.pool.kconfig import Config
 from tenonos.pool.library import Index, Library, breaches
 from tenonos.setup import rust
 from tenonos.system.board import Board, Device
+from tenonos.system.model import FirstProcess
 
 LINKER_SCRIPT = POOL / "hw" / "arch" / "image.ld"
 PROTECTION, TABLES_BESIDE = "TENON_THREAD_PROTECTION", 4
@@ -67,6 +68,8 @@ class Image:
     """Its own devices with a driver among its libraries."""
     files: bytes = b""
     """The archive with the files of its processes."""
+    first: FirstProcess = field(default_factory=FirstProcess)
+    """The first of its processes."""
     avoids: bool = False
     """Whether the compiler avoids sequences of errata, which takes bytes; Mortise always does, and
     another image if it has one otherwise."""
@@ -303,8 +306,22 @@ def _statics(image: Image) -> Iterator[str]:
                 "    config: crate::config,",
                 "    tables: crate::tables,",
                 f'    root: include_bytes!("../{FILES}"),',
+                f"    program: {_text(image.first.program)},",
+                f"    arguments: {_texts(image.first.arguments)},",
+                f"    environment: {_texts(image.first.environment)},",
                 "}",
             )
+
+
+def _text(value: str) -> str:
+    """A string of Rust."""
+    plain = (c if c.isprintable() and c not in '"\\' else f"\\u{{{ord(c):x}}}" for c in value)
+    return f'"{"".join(plain)}"'
+
+
+def _texts(values: Iterable[str]) -> str:
+    """A slice of strings of Rust."""
+    return f"&[{', '.join(map(_text, values))}]"
 
 
 def _natives(image: Image) -> Iterator[str]:

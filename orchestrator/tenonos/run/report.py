@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tenonos.run import budgets, qemu
+from tenonos.run import budgets, processes, qemu
 from tenonos.run.console import Transcript
 from tenonos.run.formats import CAUSES, Reason, State, Status, TaskReader
 from tenonos.run.plugin import Moment
@@ -130,8 +130,12 @@ def _result(session: Session, vm: WatchedVm, status: Status | None, page: int) -
     own = [record for record in window.records if record.task.vm == vm.name and record.first]
     result.exits_in_window = _own_exits(own) if own else sum(until) - sum(before)
     result.restarts = restarts or None
-    if state in (State.OFF, State.DESTROYED):
-        result.exit_status = _exit_status(session.transcripts.get(vm.name))
+    transcript = session.transcripts.get(vm.name)
+    if vm.processes:
+        result.exit_status = processes.exit_status(transcript)
+        result.unserved = processes.unserved(transcript) or None
+    elif state in (State.OFF, State.DESTROYED):
+        result.exit_status = _exit_status(transcript)
     result.fault = _fault(status) if reason is not Reason.NONE else None
     return result
 

@@ -42,6 +42,14 @@ class FaultResult(_Record):
     registers: list[str]
 
 
+class UnservedCall(_Record):
+    """A system call that no library of an image serves, and the first program that made it."""
+
+    program: str
+    number: int
+    call: str
+
+
 class VmResult(_Record):
     """The final state of one VM."""
 
@@ -56,7 +64,9 @@ class VmResult(_Record):
     el2_instructions_in_window: int | None = None
     restarts: int | None = None
     exit_status: int | None = None
-    """Exit status of a C program: the result of `main`, or the argument of `exit`."""
+    """Exit status of a C program or of the first process: the result of `main`, or the argument of
+    `exit`."""
+    unserved: list[UnservedCall] | None = None
     fault: FaultResult | None = None
 
 

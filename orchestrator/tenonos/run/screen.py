@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from tenonos.run.console import Transcript, clean
 from tenonos.run.formats import CAUSES, State, Status
 from tenonos.run.latency import Distribution, buckets, duration
-from tenonos.run.result import BudgetResult, Exits, PathResult, Result
+from tenonos.run.result import BudgetResult, Exits, PathResult, Result, VmResult
 from tenonos.run.window import TaskRecord
 
 if TYPE_CHECKING:
@@ -231,6 +231,18 @@ def task_panel(
     return Panel(Group(*parts), title=title, title_align="left", border_style="cyan")
 
 
+def process_lines(vm: VmResult) -> Iterator[Text]:
+    """What is known of a VM's processes beside their output."""
+    if vm.exit_status is not None:
+        yield Text(f"{vm.name}: exit status {vm.exit_status}")
+    for each in vm.unserved or ():
+        yield Text(
+            f"{vm.name}: {clean(each.program)} asked for {each.call} ({each.number}), which no"
+            " library serves",
+            "yellow",
+        )
+
+
 def paths_of(record: TaskRecord, paths: Sequence[PathResult] | None) -> list[PathResult]:
     """The counted paths of a task."""
     return [path for path in paths or () if path.name == f"{record.task.vm}: {record.task.name}"]
@@ -261,6 +273,7 @@ def summary(result: Result, records: Sequence[TaskRecord], width: int) -> Group:
         if record.latency.total:
             parts.append(Text("\nlatency from release to body", "dim"))
             parts.append(histogram(record.latency, max(10, min(60, width - 24)), bar="#"))
+    parts += [line for vm in result.vms for line in process_lines(vm)]
     for path in result.paths or []:
         if path.name is not None:
             continue

@@ -58,6 +58,8 @@ class WatchedVm:
     """Of a Linux: text of the console line that opens the window."""
     guest_base: int = 0
     """Address that the VM has its RAM at."""
+    processes: bool = False
+    """Whether its image runs processes."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,9 @@ class Target:
         board = system.board
         bare = system.mode == BARE
         boots_disk = any(vm.root == "disk" for vm in system.vms)
+        with_processes = {
+            image.name for image in built.images if any(lib.statics for lib in image.libraries)
+        }
         vms: list[WatchedVm] = []
         # Without Mortise there is no status page.
         for vm in () if bare else system.vms:
@@ -171,7 +176,8 @@ class Target:
             memory = range(place.pa, place.pa + place.size)
             watched = (vm.index, vm.name, vm.kind, vm.cpus, place.status_pa, memory, tasks)
             ready = vm.ready or WatchedVm.ready
-            vms.append(WatchedVm(*watched, ready, place.ipa))
+            processes = vm.name in with_processes
+            vms.append(WatchedVm(*watched, ready, place.ipa, processes))
         alone = system.vms[0].name if bare else None
         machine = Machine(
             machine_of(system),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tenonos.errors import InputError
@@ -78,6 +78,19 @@ class Foreign:
     regions: tuple[Region, ...]
 
 
+ENVIRONMENT = ("PATH=/bin:/usr/bin", "HOME=/", "TERM=dumb")
+"""The environment of a first process unless stated."""
+
+
+@dataclass(frozen=True)
+class FirstProcess:
+    """The first process of a Tenon VM: path, arguments with the name, environment."""
+
+    program: str = "/init"
+    arguments: tuple[str, ...] = ("init",)
+    environment: tuple[str, ...] = ENVIRONMENT
+
+
 def is_package(kernel: str | None) -> bool:
     """Whether a kernel is named by a package of Debian's, or by the short name of one."""
     return kernel == DEBIAN_CLOUD or bool(kernel and _KERNEL_PACKAGE.fullmatch(kernel))
@@ -128,6 +141,21 @@ class Vm:
     """For kind `tenon`: whether it has a serial port with input."""
     table: str = "vm"
     """Its table in the file: `[[vm]]` or `[[template]]`."""
+
+    program: str | None = None
+    arguments: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    """For kind `tenon`: the first process, its arguments behind its name, its environment."""
+
+    strace: bool = False
+    """Whether its console has the system calls of its processes, which a run asks for."""
+
+    @property
+    def first(self) -> FirstProcess:
+        """The first of its processes, if it has such."""
+        program = self.program or FirstProcess.program
+        name = program.rpartition("/")[2]
+        return FirstProcess(program, (name, *self.arguments), self.environment or ENVIRONMENT)
 
     @property
     def console(self) -> str:
@@ -366,6 +394,12 @@ class System:
             f'no VM "{name}" in {self.name}',
             mend=f"there are {', '.join(v.name for v in self.guests)}",
         )
+
+    def with_strace(self, name: str) -> "System":
+        """The system, with the system calls of a VM's processes on its console."""
+        chosen = self.vm(name)
+        vms = (replace(vm, strace=True) if vm is chosen else vm for vm in self.vms)
+        return replace(self, vms=tuple(vms))
 
     def where(self, *path: str | int) -> str:
         """`file:line` of a key, or of its closest parent."""

@@ -56,6 +56,32 @@ Filled = Annotated[str, AfterValidator(_filled)]
 CommandLine = Annotated[str, AfterValidator(_command_line)]
 
 
+def _program(value: str) -> str:
+    if not value.startswith("/") or value.endswith("/"):
+        raise ValueError(f'"{value}" is no path of a program; write one as "/bin/busybox"')
+    return _text(value)
+
+
+def _argument(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("it has the character 0, which ends arguments; remove it")
+    return value
+
+
+def _variable(value: str) -> str:
+    name, separator, _ = value.partition("=")
+    if not name or not separator:
+        raise ValueError(f'"{value}" is no variable; write NAME=VALUE')
+    return _argument(value)
+
+
+ProgramPath = Annotated[str, AfterValidator(_program)]
+"""The path of a program in a file tree."""
+Argument = Annotated[str, AfterValidator(_argument)]
+Variable = Annotated[str, AfterValidator(_variable)]
+"""A variable of an environment."""
+
+
 class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -121,6 +147,9 @@ class VmSpec(GuestSpec):
     modules: list[Filled] = []
     files: Filled | None = None
     programs: list[Filled] = []
+    program: ProgramPath | None = None
+    arguments: list[Argument] = []
+    environment: list[Variable] = []
     ready: Filled | None = None
     image: Filled | None = None
     load: Address | None = None

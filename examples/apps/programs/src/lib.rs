@@ -1,7 +1,7 @@
 //! Programs of Linux as processes, beside a periodic task.
 //!
-//! The image's files have a program `/init`, which becomes the first process. The task `control`
-//! with a period of a millisecond runs above all processes.
+//! The system states the first process; `/init` among the files of its VM without a statement. The
+//! task `control` with a period of a millisecond runs above all processes.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -17,8 +17,7 @@ const PRIORITY: Priority = Priority::HIGHEST;
 
 /// Main thread: starts the first process, and becomes the control task.
 pub fn main() {
-    let environment = ["PATH=/bin:/usr/bin", "HOME=/", "TERM=dumb"];
-    if let Err(error) = tenon_process::start("/init", &["init"], &environment) {
+    if let Err(error) = tenon_process::start_first() {
         tenon::log::error!("no processes: {error}");
     }
     tenon::thread::current().set_priority(PRIORITY);

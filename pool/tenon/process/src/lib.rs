@@ -1,7 +1,7 @@
 //! Processes: programs at exception level EL0 with address spaces of their own.
 //!
 //! [`start`] takes the memory of the VM beyond the image and starts the first process from a file of
-//! the archive in the image. Processes create others, replace their program and end; libraries serve
+//! the archive in the image; [`start_first`] takes the program that the system states. Processes create others, replace their program and end; libraries serve
 //! their system calls by functions that they register in the table `system_call` ([`Call`]).
 //!
 //! A thread of a process is a thread of Tenon: it is preempted at any instruction, in a system call
@@ -20,6 +20,7 @@
 mod call;
 mod errno;
 mod file;
+mod first;
 mod process;
 mod program;
 mod state;
@@ -28,6 +29,7 @@ mod thread;
 pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
 pub use errno::Errno;
 pub use file::{Description, FileReference, Files, Object};
+pub use first::First;
 pub use process::{DESCRIPTORS, Descriptor, End, NAME, Process};
 pub use program::{Space, Strings};
 pub use state::{State, with_state};
@@ -61,6 +63,19 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Starts the first process that the system states. Once in an image.
+pub fn start_first() -> Result<u32, Error> {
+    let first = first::of_system();
+    let started = start(first.program, first.arguments, first.environment);
+    if let Err(error) = &started
+        && first.ends_vm
+    {
+        state::report(format_args!("{} has not started: {error}", first.program));
+        first::end_vm();
+    }
+    started
+}
 
 /// Starts a program as the first process, with arguments and environment. Once in an image.
 pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32, Error> {
@@ -102,10 +117,17 @@ fn tree() -> Tree {
 }
 
 /// Defines the static objects of processes in an image: storage of threads, the table of system
-/// calls, the archive with the file tree.
+/// calls, the archive with the file tree, the first process.
 #[macro_export]
 macro_rules! statics {
-    (config: $config:path, tables: $tables:path, root: $root:expr $(,)?) => {
+    (
+        config: $config:path,
+        tables: $tables:path,
+        root: $root:expr,
+        program: $program:expr,
+        arguments: $arguments:expr,
+        environment: $environment:expr $(,)?
+    ) => {
         mod tenon_process_statics {
             use $config as config;
             use $tables as tables;
@@ -118,6 +140,13 @@ macro_rules! statics {
             static TENON_SYSTEM_CALLS: $crate::Table = $crate::table(tables::SYSTEM_CALL);
             #[unsafe(no_mangle)]
             static TENON_PROCESS_ROOT: &[u8] = $root;
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_FIRST: $crate::First = $crate::First {
+                program: $program,
+                arguments: $arguments,
+                environment: $environment,
+                ends_vm: config::TENON_PROCESS_ENDS_VM,
+            };
         }
     };
 }

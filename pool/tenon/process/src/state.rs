@@ -16,6 +16,10 @@ use tenon_sync::Mutex;
 use tenon_thread::{output, thread};
 use tenon_vfs::{Device, Kind, Node, Tree};
 
+/// Bytes of a line about a process: with a system call of `tenon-strace`.
+const REPORT: usize = if cfg!(feature = "strace") { 220 } else { 96 };
+/// Number of the first process.
+const FIRST: u32 = 1;
 /// Numbers of processes lie below.
 const NUMBERS: u32 = 1 << 22;
 
@@ -493,6 +497,9 @@ impl State {
                 // Without a parent, nothing collects it.
                 if process.parent == 0 {
                     report_end(process);
+                    if process.number == FIRST {
+                        crate::first::end_vm();
+                    }
                     state.processes[index] = None;
                 }
             }
@@ -502,7 +509,6 @@ impl State {
 
     /// Gives the children of a process to the first one.
     fn orphan(&mut self, number: u32) {
-        const FIRST: u32 = 1;
         let mut all = self.processes.iter().flatten();
         let first = all.any(|process| process.number == FIRST && process.end.is_none());
         let heir = if first { FIRST } else { 0 };
@@ -549,7 +555,7 @@ impl State {
 /// Writes a line about a process, a few bytes with interrupts masked at a time: a process can cause
 /// such lines at any time.
 pub(crate) fn report(text: fmt::Arguments<'_>) {
-    let mut line = Line::<96>::new();
+    let mut line = Line::<{ REPORT }>::new();
     // Writing to a `Line` never fails: it truncates.
     let _ = writeln!(line, "{text}");
     output::write(line.as_str().as_bytes());
