@@ -40,6 +40,14 @@ def command(
             "--trace", help="Write a trace: Perfetto (.json) or CTF (.ctf).", metavar="FILE"
         ),
     ] = None,
+    strace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strace",
+            help="Write each system call of this VM's processes on its console.",
+            metavar="VM",
+        ),
+    ] = None,
     boot_log: Annotated[
         bool, typer.Option("--boot-log", help="With --headless on a terminal: Linux's log too.")
     ] = False,
@@ -66,6 +74,8 @@ def command(
     from tenonos.trace import collect, write
 
     chosen = systems.load(system)
+    for name in strace or ():
+        chosen = chosen.with_strace(name)
     # Refuse a board that cannot be emulated here before the build.
     qemu.require_for(chosen)
     qemu.set_cpu(cpu)

@@ -2,12 +2,16 @@
 
 use crate::call::{Caller, Function, NUMBERS, is_begun};
 use crate::errno::Errno;
+#[cfg(feature = "strace")]
+use crate::state::report;
 use crate::state::{State, with_state};
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 use tenon_address_space::{Access, PAGE};
+#[cfg(feature = "strace")]
+use tenon_strace as strace;
 use tenon_thread::options;
 use tenon_thread::thread::{Block, Priority, StackLayout, Thread};
 use tenon_user::{self as user, Cause, Context, Space};
@@ -184,10 +188,14 @@ fn live(slot: &'static Slot) {
 #[inline(always)]
 fn serve(slot: &'static Slot) {
     let number = slot.register(8);
+    #[cfg(feature = "strace")]
+    let call = begin_line(slot, number);
     let result = match function(number) {
         Some(function) => function(&Caller::new(slot)),
         None => refuse(slot, number),
     };
+    #[cfg(feature = "strace")]
+    write_line(slot, call, number, &result);
     if is_begun(&result) {
         // `execve` has set all registers.
         return;
@@ -198,6 +206,41 @@ fn serve(slot: &'static Slot) {
     };
     // SAFETY: the thread itself is not at EL0.
     unsafe { (*slot.context()).x[0] = value };
+}
+
+/// The call of a thread as text, before it is served.
+#[cfg(feature = "strace")]
+fn begin_line(slot: &'static Slot, number: u64) -> strace::Call {
+    let arguments = core::array::from_fn(|index| slot.register(index));
+    strace::begin(number, &arguments, |from, to, string| {
+        with_state(|state| {
+            let (process, frames, _) = state.parts(slot).ok()?;
+            let space = process.space().ok()?;
+            let from = from as usize;
+            if string {
+                return space.read_string(from, to, frames).ok();
+            }
+            space.read(from, to, frames).ok().map(|()| to.len())
+        })
+    })
+}
+
+/// Writes a call with its result on the console. A process that ended has none.
+#[cfg(feature = "strace")]
+fn write_line(
+    slot: &'static Slot,
+    mut call: strace::Call,
+    number: u64,
+    result: &Result<u64, Errno>,
+) {
+    let outcome = match result {
+        _ if slot.ended.get() => strace::Outcome::None,
+        _ if is_begun(result) => strace::Outcome::Value(0),
+        Ok(value) => strace::Outcome::Value(*value),
+        Err(error) => strace::Outcome::Error(error),
+    };
+    strace::end(&mut call, number, &outcome);
+    report(format_args!("[pid {}] {}", slot.process(), call.as_str()));
 }
 
 /// Reports the first call of a number that no library serves.
