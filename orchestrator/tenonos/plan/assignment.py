@@ -12,7 +12,17 @@ from dataclasses import dataclass, field
 from tenonos.plan import templates
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
-from tenonos.plan.models import CHANNEL, OF_LINUX, TIMING, Guest, Item, Plan, is_bare, shares_cores
+from tenonos.plan.models import (
+    CHANNEL,
+    OF_LINUX,
+    PROCESSES,
+    TIMING,
+    Guest,
+    Item,
+    Plan,
+    is_bare,
+    shares_cores,
+)
 from tenonos.plan.pool import Pool
 
 RULE = "a-vm-for-each-application"
@@ -135,9 +145,11 @@ def _groups(plan: Plan, guest: Guest, pool: Pool) -> Sequence[_Group]:
     """The capabilities of a VM grouped by application, the periodic one first."""
     first = _Group(periodic=bool(plan.of(guest.name, *TIMING)))
     groups = [first]
-    for item in plan.of(guest.name, "capability"):
+    # A period is that of an application's own task rather than of one that starts processes.
+    asked = sorted(plan.of(guest.name, "capability"), key=lambda i: i.value in PROCESSES)
+    for item in asked:
         home = next((group for group in reversed(groups) if group.takes(item, pool)), None)
-        if home is None and pool.done_by(str(item.value)):
+        if home is None and (pool.done_by(str(item.value)) or item.value in PROCESSES):
             groups.append(home := _Group(periodic=False))
         if home:  # else no application does it alone; refused in a later stage
             home.items.append(item)

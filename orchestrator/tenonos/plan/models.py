@@ -32,6 +32,8 @@ CHANNEL = "ipc.channel"
 """The capability for channels between VMs."""
 NATIVE = "virt.native"
 """The capability of native tasks, programs within the hypervisor."""
+PROCESSES = ("process", "abi.linux")
+"""Capabilities of processes: an application beside them has a VM of its own unless it starts them."""
 OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
 """Capabilities provided by a Linux VM to others, which imply one."""
 

@@ -14,6 +14,7 @@ from tenonos.plan import bounds, parameters, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
+    PROCESSES,
     Channel,
     Composition,
     Guest,
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 
 RESTARTS = 3
 KERNEL, INITRAMFS = "debian-cloud", "busybox"
+FIRST_PROCESS: dict[str, Any] = {
+    "packages": ["busybox-static"],
+    "program": "/bin/busybox",
+    "arguments": ["uname", "-a"],
+}
+"""The first process of a VM with processes, unless a program is named."""
 
 
 def system_files(
@@ -115,6 +122,8 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     common |= {"app": composer.pool.entries[app].name, "input": INPUT in image.libraries}
     if is_bare(plan.items):
         return VmSpec(**common, **_limits(name, plan))
+    if set(PROCESSES) & set(image.capabilities):
+        common |= FIRST_PROCESS
     return VmSpec(
         **common,
         interrupts=guest.interrupts,

@@ -21,6 +21,7 @@ class Case:
 
 BESIDE = {"motor": [3], "linux": [0, 1, 2]}
 ALONE = {"motor": [0]}
+PROGRAMS = {"programs": [0]}
 
 
 def period(nanoseconds, image="motor"):

@@ -1,6 +1,6 @@
 """Objectives in plain words, in other words, and full of numbers."""
 
-from objectives.case import ALONE, BESIDE, MIB, MS, US, Case, period
+from objectives.case import ALONE, BESIDE, MIB, MS, PROGRAMS, US, Case, period
 
 PLAIN = [
     Case(
@@ -23,6 +23,32 @@ PLAIN = [
         ),
     ),
     Case("a 1 kHz control loop beside Linux", BESIDE, (period(MS),)),
+    Case(
+        "run an unmodified Linux binary on Tenon",
+        PROGRAMS,
+        (("capability", "abi.linux", "programs"), period(MS, "programs")),
+    ),
+    Case(
+        "runs my existing Linux binary without Linux",
+        PROGRAMS,
+        (("capability", "abi.linux", "programs"), ("forbid", "guest.linux", None)),
+    ),
+    Case(
+        "several programs, each protected from the others",
+        PROGRAMS,
+        (("capability", "process", "programs"),),
+    ),
+    Case("a busybox shell", PROGRAMS, (("capability", "abi.linux", "programs"),)),
+    Case(
+        "unmodified Linux programs beside a 2 kHz loop",
+        {"motor": [0], "programs": [1]},
+        (period(500 * US), ("capability", "abi.linux", "programs")),
+    ),
+    Case(
+        "a 2 kHz control loop beside unmodified Linux programs",
+        {"motor": [0], "programs": [1]},
+        (period(500 * US), ("capability", "abi.linux", "programs")),
+    ),
     Case("a bare-metal 1 kHz control loop", ALONE, (period(MS),)),
     Case("a bare-metal 2 kHz control loop", ALONE, (period(500 * US),)),
     Case("a watchdog that restarts the loop", ALONE, (("capability", "watchdog", "motor"),)),

@@ -44,10 +44,6 @@ MISSING = [
         missing=((None, "2 seconds"),),
     ),
     Case(
-        "run an unmodified Linux binary on Tenon",
-        missing=(("abi.linux", "unmodified Linux binary"),),
-    ),
-    Case(
         "a virtual network between Linux and a control loop",
         missing=(("virt.net", "virtual network"),),
     ),
