@@ -39,6 +39,20 @@ def command(
     tokens: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Token limit for all replies of the model.")
     ] = TOKENS,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--program",
+            help="Program of Linux for AArch64, the first process of the VM with processes.",
+            metavar="PATH",
+        ),
+    ] = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; write files only with -o.")
     ] = False,
@@ -48,7 +62,7 @@ def command(
     Example: ./tenon compose "a 1 kHz control loop beside Linux" -o loop
     """
     from tenonos import paths, ui
-    from tenonos.plan.compose import compose
+    from tenonos.plan.compose import BOARD, compose
     from tenonos.plan.planner import Model
     from tenonos.plan.planner import planner as planner_named
     from tenonos.plan.pool import pool_by
@@ -58,7 +72,16 @@ def command(
 
     using = planner_named(planner, Model(model, record, replay, seconds, tokens))
     name = system_name([output.resolve().name]) if output else None
-    answer = compose(objective, board, using=using, name=name, pool=pool_by(retrieval))
+    brought = None
+    if program is not None or packages:
+        from tenonos.linux import program as programs
+        from tenonos.system import board as boards
+
+        brought = programs.brought(program, packages or [], boards.load(board or BOARD))
+        ui.message(brought.note)
+    answer = compose(
+        objective, board, using=using, name=name, pool=pool_by(retrieval), program=brought
+    )
     if as_json:
         ui.print_json(answer.json_dict())
     if not answer.accepted:
@@ -66,6 +89,8 @@ def command(
     folder = output or (None if as_json else folder_for(answer))
     if folder:
         answer.write(folder)
+        if brought is not None:
+            brought.write(folder)
     if not as_json:
         show(answer)
     if folder:

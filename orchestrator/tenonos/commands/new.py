@@ -44,6 +44,20 @@ def command(
             metavar="BOARD",
         ),
     ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--program",
+            help="For an app: a program of Linux for AArch64, which becomes the first process.",
+            metavar="PATH",
+        ),
+    ] = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
+        ),
+    ] = None,
 ) -> None:
     """Make the skeleton of an application, a system, a micro-library or a board.
 
@@ -51,7 +65,7 @@ def command(
     """
     from tenonos import new, ui
     from tenonos.errors import InputError
-    from tenonos.paths import shown
+    from tenonos.paths import command, shown
 
     if lang is Language.c and what is not What.app:
         raise InputError(f"a {what} is not written in C", where="--lang", mend="leave it out")
@@ -59,16 +73,25 @@ def command(
         wrong = "a board is a copy of another one" if origin is None else f"a {what} has no origin"
         mend = "add --from BOARD" if origin is None else "leave it out"
         raise InputError(wrong, where="--from", mend=mend)
+    brings = program is not None or bool(packages)
+    if brings and (what is not What.app or lang is Language.c):
+        option = "--program" if program is not None else "--package"
+        raise InputError("a program of Linux is an app by itself", where=option, mend="leave it out")
     here = Path.cwd()
     folder, made = {
-        What.app: lambda: new.app(name, here, lang.value),
+        What.app: lambda: new.program(name, here, program, packages or [])
+        if brings
+        else new.app(name, here, lang.value),
         What.system: lambda: new.system(name, here),
         What.library: lambda: new.library(name, here),
         What.board: lambda: new.board(name, here, origin or ""),
     }[what]()
     for file in made:
         ui.data(shown(file))
-    ui.message(_next(what, name, folder))
+    if brings:
+        ui.message(f"next: {command()} run {shown(folder)} --headless")
+    else:
+        ui.message(_next(what, name, folder))
 
 
 def _next(what: What, name: str, folder: Path) -> str:

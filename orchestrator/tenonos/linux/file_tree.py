@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
+from tenonos.errors import InputError
 from tenonos.linux.overlay import contents, files_of
-from tenonos.linux.userland import closure
+from tenonos.linux.userland import closure, libraries, needed
 from tenonos.setup import debian
 from tenonos.setup.initramfs import Entry, archive
 from tenonos.system.model import System, Vm
+
+
+C_LIBRARY = "libc6"
+"""The package with the dynamic loader and the libraries that each dynamic program needs."""
+
+
+def _libraries(system: System, vm: Vm, names: set[str]) -> dict[str, Entry]:
+    """The shared libraries that programs of the folder need: those of the C library."""
+    found = libraries([debian.package(C_LIBRARY)], names)
+    if lacks := names - {PurePosixPath(name).name for name in found}:
+        raise InputError(
+            f"programs in {vm.files} need {', '.join(sorted(lacks))}",
+            where=system.at(vm, "files"),
+            mend="name the package with it in packages",
+        )
+    return found
 
 
 def file_tree(system: System, vm: Vm) -> bytes:
@@ -17,5 +36,10 @@ def file_tree(system: System, vm: Vm) -> bytes:
         packages = [debian.package(name) for name in names]
         found |= {entry.name: entry for entry in closure(packages, debian.package)}
     if vm.files:
-        found |= {entry.name: entry for entry in contents(files_of(system, vm))}
+        own = {entry.name: entry for entry in contents(files_of(system, vm))}
+        found |= own
+        lacks = {name for entry in own.values() for name in needed(entry)}
+        lacks -= {PurePosixPath(name).name for name in found}
+        if lacks:
+            found |= _libraries(system, vm, lacks)
     return archive(list(found.values()))

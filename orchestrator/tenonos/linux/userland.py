@@ -65,6 +65,21 @@ def closure(packages: list[Path], get: Get, used: dict[Path, None] | None = None
     return [*folders(names), *_MERGED, *(taken[name] for name in sorted(taken))]
 
 
+def libraries(packages: list[Path], sonames: set[str]) -> dict[str, Entry]:
+    """Those of these libraries that packages have, with libraries of the same packages that they
+    need."""
+    found: dict[str, Entry] = {}
+    wanted = set(sonames)
+    while wanted:
+        new = {name: e for package in packages for name, e in _of(package, wanted).items()}
+        found |= new
+        named = {soname for entry in new.values() for soname in needed(entry)}
+        wanted = named - {PurePosixPath(name).name for name in found}
+        if not new:
+            break
+    return found
+
+
 def _wanted(name: str) -> bool:
     return not name.startswith(_LEFT_OUT)
 

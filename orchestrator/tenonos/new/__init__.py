@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
-from tenonos import catalogue, inputs
+from tenonos import catalogue, inputs, ui
 from tenonos.build import cargo_paths
 from tenonos.errors import InputError
 from tenonos.outputs import writing
 from tenonos.paths import BOARDS, POOL, ROOT, command, shown
 from tenonos.pool.library import LAYERS, Library, index, read
 from tenonos.system import board as boards
-from tenonos.system.units import duration_text
+from tenonos.system.units import duration_text, size_text
 
 LIBOS = "tenon"
 """The default layer of a library."""
@@ -53,6 +53,25 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
     return _write(
         folder, ["app", "app-inside"] if inside else ["app", "app-outside", "system"], values
     )
+
+
+def program(name: str, here: Path, origin: str | None, packages: list[str]) -> Made:
+    """A new system whose first process is a program of Linux: a file, or of Debian's packages."""
+    from tenonos.linux import program as programs
+
+    _named(name, r"[a-z][a-z0-9-]{0,30}")
+    found = programs.brought(origin, packages, boards.load("qemu-virt"))
+    folder = ROOT / catalogue.SYSTEMS[0] / name if here.is_relative_to(ROOT) else here / name
+    values = _values(name) | {
+        "program": found.path,
+        "memory": size_text(found.memory),
+        "keys": "".join(f"{key} = {json.dumps(value)}\n" for key, value in found.keys.items()),
+    }
+    ui.message(found.note)
+    folder, made = _write(folder, ["program"], values)
+    with writing(folder):
+        made += found.write(folder)
+    return folder, made
 
 
 def system(name: str, here: Path) -> Made:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tenonos.errors import InputError
 from tenonos.plan import channels, configuration, devices, schedule, templates
@@ -24,13 +25,26 @@ from tenonos.plan.demands import images
 from tenonos.plan.english.text import UNREADABLE
 from tenonos.plan.feasibility import Feasibility, cores_of, unclear_unit
 from tenonos.plan.missing import missing
-from tenonos.plan.models import Clash, Composition, Image, Item, Missing, Plan, is_bare
+from tenonos.plan.models import (
+    BYTES,
+    PROCESSES,
+    Clash,
+    Composition,
+    Image,
+    Item,
+    Missing,
+    Plan,
+    is_bare,
+)
 from tenonos.plan.planner import Planner, planner, verified
 from tenonos.plan.pool import Pool
 from tenonos.plan.task_groups import together
 from tenonos.plan.write import explain_json, system_files
 from tenonos.system import board as boards
 from tenonos.system.board import Board
+
+if TYPE_CHECKING:
+    from tenonos.linux.program import Brought
 
 BOARD = "qemu-virt"
 LENGTH = 2_000
@@ -44,14 +58,17 @@ def compose(
     pool: Pool | None = None,
     using: Planner | None = None,
     name: str | None = None,
+    program: Brought | None = None,
 ) -> Composition:
-    """The composition an objective asks for on a board; a refused one has a reason."""
+    """The composition an objective asks for on a board; a refused one has a reason. `program` is the
+    first process of its VM with processes."""
     if odd := UNREADABLE.search(objective):
         raise InputError(f"character {odd.start()} is not text", "objective", "write it in UTF-8")
     if len(objective) > LENGTH:
         raise InputError(f"{len(objective)} characters", "objective", f"use at most {LENGTH}")
     chosen = boards.load(board or BOARD, "--board" if board else None)
     work = Composer(pool or Pool(), chosen, using or planner("offline"), board is not None)
+    work.program = program
     return work.run(objective, name)
 
 
@@ -66,6 +83,8 @@ class Composer:
     """Whether the board was named on the command line."""
     apps: dict[str, str] = field(default_factory=dict)
     """The chosen application of each real-time VM."""
+    program: Brought | None = None
+    """The program that the user brings for the first process."""
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The stages in order."""
@@ -135,7 +154,7 @@ class Composer:
 
     def _finished(self, plan: Plan, solved: dict[str, Solved]) -> tuple[Plan, dict[str, Share]]:
         """The plan with every default, and the shares and numbers that follow from it."""
-        plan = with_apps(plan, self.apps, self.pool)
+        plan = self._with_program(with_apps(plan, self.apps, self.pool), solved)
         plan = complete(plan, self.board, self.pool, self.apps, self.asked)
         shares = allocate(plan.guests, plan.items, self.board)
         plan = with_cores(plan, shares)
@@ -144,6 +163,24 @@ class Composer:
                 name = each.name
                 configuration.number(name, solved[name], plan, shares[name], self.pool)
         return plan, shares
+
+    def _with_program(self, plan: Plan, solved: dict[str, Solved]) -> Plan:
+        """The plan with room for the program that the user brings, in the VM with processes."""
+        if self.program is None:
+            return plan
+        processes = [self.pool.symbol(name) for name in PROCESSES]
+        fit = [n for n, made in solved.items() if any(made.config.values.get(s) for s in processes)]
+        if not fit:
+            raise InputError(
+                "nothing in it runs the program",
+                "objective",
+                'add to it: "and my Linux binary as a process, without a Linux kernel"',
+            )
+        if plan.of(fit[0], "ram"):
+            return plan
+        room = {"value": self.program.memory, "unit": BYTES, "image": fit[0]}
+        item = Item(kind="ram", rule="room-for-the-program", **room)
+        return plan.model_copy(update={"items": [*plan.items, item]})
 
     # Write
 

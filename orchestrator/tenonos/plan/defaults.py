@@ -28,6 +28,7 @@ RULES = {
     "linux-gets-the-other-cores": "Linux has the cores of no real-time VM",
     "one-core-for-one-vm": "the only VM has one core",
     "16-mib-for-a-tenon-vm": "enough for an application and its stacks",
+    "room-for-the-program": "the program is in the image and in its memory",
     "512-mib-for-linux": "enough for the kernel and user space of a distribution",
     "memory-shared-evenly": "the remaining RAM, in equal parts for each Linux VM",
     "every-vm-is-a-partition": "each VM has CPUs and memory of its own",

@@ -123,7 +123,7 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
     if is_bare(plan.items):
         return VmSpec(**common, **_limits(name, plan))
     if set(PROCESSES) & set(image.capabilities):
-        common |= FIRST_PROCESS
+        common |= FIRST_PROCESS if composer.program is None else composer.program.keys
     return VmSpec(
         **common,
         interrupts=guest.interrupts,

@@ -31,7 +31,7 @@ pub use errno::Errno;
 pub use file::{Description, FileReference, Files, Object};
 pub use first::First;
 pub use process::{DESCRIPTORS, Descriptor, End, NAME, Process};
-pub use program::{Space, Strings};
+pub use program::{Lookup, Space, Start, Strings, load, script};
 pub use state::{State, with_state};
 pub use tenon_frames::Frames;
 pub use thread::Slot;

@@ -36,7 +36,24 @@ pub struct Strings {
     text: [u8; TEXT],
 }
 
+impl Default for Strings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Strings {
+    /// No strings.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            length: 0,
+            arguments: 0,
+            strings: 0,
+            text: [0; TEXT],
+        }
+    }
+
     /// Removes all strings.
     pub fn clear(&mut self) {
         (self.length, self.arguments, self.strings) = (0, 0, 0);

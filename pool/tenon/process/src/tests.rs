@@ -36,8 +36,7 @@ fn space(frames: &mut Frames) -> Space {
 }
 
 fn strings() -> Box<Strings> {
-    // SAFETY: zeros are no string.
-    unsafe { Box::<Strings>::new_zeroed().assume_init() }
+    Box::new(Strings::new())
 }
 
 /// A program of two segments at `base`, of which the second one has 3 pages of zeros behind it.
