@@ -76,12 +76,14 @@ def command(
     brings = program is not None or bool(packages)
     if brings and (what is not What.app or lang is Language.c):
         option = "--program" if program is not None else "--package"
-        raise InputError("a program of Linux is an app by itself", where=option, mend="leave it out")
+        raise InputError("a program of Linux is an app itself", where=option, mend="leave it out")
     here = Path.cwd()
     folder, made = {
-        What.app: lambda: new.program(name, here, program, packages or [])
-        if brings
-        else new.app(name, here, lang.value),
+        What.app: lambda: (
+            new.program(name, here, program, packages or [])
+            if brings
+            else new.app(name, here, lang.value)
+        ),
         What.system: lambda: new.system(name, here),
         What.library: lambda: new.library(name, here),
         What.board: lambda: new.board(name, here, origin or ""),

@@ -11,7 +11,6 @@ from tenonos.setup import debian
 from tenonos.setup.initramfs import Entry, archive
 from tenonos.system.model import System, Vm
 
-
 C_LIBRARY = "libc6"
 """The package with the dynamic loader and the libraries that each dynamic program needs."""
 

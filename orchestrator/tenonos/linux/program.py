@@ -83,8 +83,9 @@ def elf(content: bytes, shown: str, board: Board) -> Elf:
     if not segments:
         raise InputError("it is no program: it has nothing to load", shown, "link it")
     if file["e_type"] == "ET_EXEC":
-        ends = [(header["p_vaddr"], header["p_vaddr"] + header["p_memsz"]) for header, _ in segments]
-        _check_addresses(min(start for start, _ in ends), max(end for _, end in ends), shown, board)
+        starts = [header["p_vaddr"] for header, _ in segments]
+        ends = [header["p_vaddr"] + header["p_memsz"] for header, _ in segments]
+        _check_addresses(min(starts), max(ends), shown, board)
     code = [data for header, data in segments if header["p_flags"] & 1]
     sites, calls = _system_calls(code)
     needed = tuple(userland.needed(Entry("program", PROGRAM, content)))
@@ -116,7 +117,7 @@ def kernel_start(board: Board) -> int:
 def _check_addresses(start: int, end: int, shown: str, board: Board) -> None:
     """Refuse a program that is linked where the kernel is, or where nothing can be."""
     low = kernel_start(board)
-    if LEAST <= start and end <= low or start >= KERNEL_END and end <= END:
+    if (start >= LEAST and end <= low) or (start >= KERNEL_END and end <= END):
         return
     raise InputError(
         f"it is linked to {start:#x} to {end:#x}, and a process has {LEAST:#x} to {low:#x} and"
@@ -254,4 +255,3 @@ def _files(name: str, get: Callable[[str], Path]) -> dict[str, Entry]:
     from tenonos.linux import deb
 
     return deb.files(get(name))
-

@@ -60,8 +60,10 @@ def compose(
     name: str | None = None,
     program: Brought | None = None,
 ) -> Composition:
-    """The composition an objective asks for on a board; a refused one has a reason. `program` is the
-    first process of its VM with processes."""
+    """The composition an objective asks for on a board; a refused one has a reason.
+
+    `program` is the first process of its VM with processes.
+    """
     if odd := UNREADABLE.search(objective):
         raise InputError(f"character {odd.start()} is not text", "objective", "write it in UTF-8")
     if len(objective) > LENGTH:

@@ -33,7 +33,7 @@ CHANNEL = "ipc.channel"
 NATIVE = "virt.native"
 """The capability of native tasks, programs within the hypervisor."""
 PROCESSES = ("process", "abi.linux")
-"""Capabilities of processes: an application beside them has a VM of its own unless it starts them."""
+"""Capabilities of processes: an application that does not start them has a VM of its own."""
 OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
 """Capabilities provided by a Linux VM to others, which imply one."""
 

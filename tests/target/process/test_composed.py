@@ -41,6 +41,7 @@ def test_a_program_needs_a_vm_with_processes(tenon, tmp_path):
     source, program = tmp_path / "greet.c", tmp_path / "greet"
     source.write_text("int main(void) { return 0; }\n")
     subprocess.run(["aarch64-linux-gnu-gcc", "-static", "-o", program, source], check=True)
-    loop = tenon("compose", "a 1 kHz loop", "--program", program, "-o", tmp_path / "loop", json_file=False)
+    asked = ["compose", "a 1 kHz loop", "--program", program, "-o", tmp_path / "loop"]
+    loop = tenon(*asked, json_file=False)
     assert loop.status == 2
     assert "nothing in it runs the program" in loop.stderr

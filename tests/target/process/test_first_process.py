@@ -92,7 +92,7 @@ def test_system_calls_are_lines_in_the_form_of_strace(tenon, tmp_path):
     calls = [line for line in outcome.said("programs") if line.startswith("[pid 1] ")]
     assert '[pid 1] openat(AT_FDCWD, "/bin/none", O_RDONLY) = -1 ENOENT' in calls
     assert "[pid 1] exit_group(1) = ?" in calls
-    assert any(line.startswith('[pid 1] write(2, "cat: can\'t open ') for line in calls)
+    assert any(line.startswith("[pid 1] write(2, \"cat: can't open ") for line in calls)
     assert outcome.vm("programs")["exit_status"] == 1
 
 
