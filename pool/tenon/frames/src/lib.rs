@@ -5,6 +5,8 @@
 //! last one is [released](Frames::release). A word for each frame, at the start of the range, has
 //! the count of its references, or the next free frame.
 //!
+//! A [`PageMap`] is a sparse array of frames, and a [`Table`] has numbered objects in frames.
+//!
 //! Guarantees: allocating, sharing and releasing take constant time, apart from the zeroing of one
 //! frame; none of them locks or masks interrupts, as the caller has exclusive access. A request that
 //! cannot be met returns nothing, and changes nothing. A frame that was never allocated is never
@@ -30,6 +32,12 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "frames are reached by their addresses")]
 
+mod page_map;
+mod table;
+
+pub use page_map::PageMap;
+pub use table::Table;
+
 use core::ops::Range;
 
 /// Size of a frame.
@@ -39,6 +47,7 @@ pub const PAGE: usize = 1 << 12;
 /// and never copied; one that is dropped leaks the frame.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a frame that is not released is lost"]
+#[repr(transparent)]
 pub struct Frame(usize);
 
 impl Frame {

@@ -122,3 +122,85 @@ proptest! {
         }
     }
 }
+
+/// Steps on a map and a table: number, and whether it is inserted.
+fn changes() -> impl Strategy<Value = Vec<(u32, bool)>> {
+    prop::collection::vec((prop_oneof![0..40u32, 500..1200u32], any::<bool>()), 0..60)
+}
+
+proptest! {
+    #[test]
+    fn a_map_has_the_frames_that_it_was_given(steps in changes(), pages in 4..80usize) {
+        let ram = Ram::new(pages);
+        let mut frames = ram.frames();
+        let total = frames.available();
+        let mut map = PageMap::new();
+        let mut model = std::collections::BTreeMap::new();
+        for (index, inserts) in steps {
+            let index = u64::from(index);
+            if inserts {
+                if let Some(frame) = map.get_or_allocate(index, &mut frames) {
+                    frame.write(0, &index.to_le_bytes());
+                    model.insert(index, ());
+                }
+            } else {
+                let range = index..index + 3;
+                let count = model.range(range.clone()).count();
+                let mut budget = 2;
+                prop_assert_eq!(map.remove(range.clone(), &mut budget, &mut frames), count <= 2);
+                for _ in 0..count.min(2) {
+                    let first = *model.range(range.clone()).next().unwrap().0;
+                    model.remove(&first);
+                }
+            }
+            for index in 0..1210 {
+                let frame = map.get(index);
+                prop_assert_eq!(frame.is_some(), model.contains_key(&index));
+                if let Some(frame) = frame {
+                    let mut word = [0; 8];
+                    frame.read(0, &mut word);
+                    prop_assert_eq!(u64::from_le_bytes(word), index);
+                }
+            }
+        }
+        prop_assert!(map.remove(0..u64::MAX, &mut 1000, &mut frames));
+        prop_assert!(map.is_empty());
+        prop_assert_eq!(frames.available(), total);
+    }
+
+    #[test]
+    fn a_table_gives_the_lowest_free_number(steps in changes()) {
+        let ram = Ram::new(40);
+        let mut frames = ram.frames();
+        let total = frames.available();
+        let mut table: Table<[u32; 40]> = Table::new(600);
+        let mut model = std::collections::BTreeMap::new();
+        for (number, inserts) in steps {
+            if inserts {
+                let expected = (number..600).find(|number| !model.contains_key(number));
+                let inserted = table.insert([number; 40], number, &mut frames);
+                match inserted {
+                    Ok(place) => {
+                        prop_assert_eq!(Some(place), expected);
+                        model.insert(place, number);
+                    }
+                    Err(object) => {
+                        prop_assert_eq!(object, [number; 40]);
+                        prop_assert!(expected.is_none());
+                    }
+                }
+            } else {
+                let removed = table.remove(number, &mut frames);
+                prop_assert_eq!(removed.map(|object| object[39]), model.remove(&number));
+            }
+        }
+        let numbers: Vec<u32> = table.numbers(0).collect();
+        prop_assert_eq!(&numbers, &model.keys().copied().collect::<Vec<_>>());
+        for number in numbers {
+            table.get_mut(number).unwrap()[0] = 1;
+            prop_assert_eq!(table.get(number).unwrap()[0], 1);
+            table.remove(number, &mut frames);
+        }
+        prop_assert_eq!(frames.available(), total);
+    }
+}
