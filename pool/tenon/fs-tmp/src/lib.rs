@@ -1,0 +1,384 @@
+//! [`FileSystem`]: a file system in page frames.
+//!
+//! An [`Inode`] is a directory, file, symbolic link or special file; its number stays until it has no
+//! name and is not [held](FileSystem::hold). The bytes of a file lie in frames of its own, or in a
+//! slice below, which the image has, until they are written. A directory has its entries in frames
+//! as well.
+//!
+//! Guarantees: what there is no memory for is an [`Error`] and changes nothing that can be seen. All
+//! frames are free again once the inodes are. Reading and writing take time linear in the bytes,
+//! a search in a directory linear in its entries; large files lose their frames in
+//! [steps](FileSystem::reclaim). No function locks or masks interrupts.
+//!
+//! ```
+//! use tenon_frames::{Frames, PAGE};
+//! use tenon_fs_tmp::{FileSystem, Kind, ROOT};
+//!
+//! # #[repr(align(4096))] struct Ram([u8; 16 * PAGE]);
+//! # let ram = Box::leak(Box::new(Ram([0; 16 * PAGE]))).0.as_mut_ptr() as usize;
+//! // SAFETY: nothing else uses the range.
+//! let mut frames = unsafe { Frames::new(ram..ram + 16 * PAGE) };
+//! let mut files = FileSystem::new(&mut frames)?;
+//! let file = files.create(ROOT, b"log", Kind::File, 0o644, &mut frames)?;
+//! files.write(file, 2, b"abc", &mut frames)?;
+//! let mut bytes = [0xff; 8];
+//! assert_eq!(files.read(file, 0, &mut bytes)?, 5);
+//! assert_eq!(&bytes[..5], b"\0\0abc");
+//! # Ok::<(), tenon_fs_tmp::Error>(())
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
+
+mod content;
+mod directory;
+mod inode;
+
+pub use directory::{Entry, NAME};
+pub use inode::{Inode, Kind};
+
+use core::fmt;
+use tenon_frames::{Frames, Table};
+
+/// Error of a change or search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no such inode or name.
+    NotFound,
+    /// The name exists.
+    Exists,
+    /// It is no directory.
+    NotDirectory,
+    /// It is a directory.
+    IsDirectory,
+    /// The directory has entries.
+    NotEmpty,
+    /// The name is empty or too long.
+    Name,
+    /// No frame is free, or no number.
+    NoSpace,
+    /// The file would be too large.
+    TooLarge,
+    /// A directory would be below itself, or what is asked is of no such kind.
+    Invalid,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotFound => "there is no such file",
+            Self::Exists => "the name exists",
+            Self::NotDirectory => "it is no directory",
+            Self::IsDirectory => "it is a directory",
+            Self::NotEmpty => "the directory is not empty",
+            Self::Name => "the name is empty or too long",
+            Self::NoSpace => "no memory is left for files",
+            Self::TooLarge => "the file would be too large",
+            Self::Invalid => "it is not of such a kind",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Number of the root directory.
+pub const ROOT: u32 = 0;
+/// Inodes at most.
+const INODES: u32 = 1 << 16;
+/// Pages that a step of a longer change releases.
+const STEP: usize = 64;
+/// No inode.
+const NONE: u32 = u32::MAX;
+
+/// A file system.
+#[derive(Debug)]
+pub struct FileSystem {
+    inodes: Table<Inode>,
+    /// Nanoseconds, which changes have as their time from now on.
+    pub now: u64,
+    /// The first inode that waits for its frames to be released; the next one is its `parent`.
+    orphans: u32,
+    count: u32,
+}
+
+impl FileSystem {
+    /// A file system with an empty root directory.
+    pub fn new(frames: &mut Frames) -> Result<Self, Error> {
+        let mut files = Self {
+            inodes: Table::new(INODES),
+            now: 0,
+            orphans: NONE,
+            count: 0,
+        };
+        let root = files.allocate(Kind::Directory, 0o755, frames)?;
+        if let Ok(inode) = files.inode_mut(root) {
+            inode.links = 2;
+            inode.parent = root;
+        }
+        Ok(files)
+    }
+
+    /// Inodes that exist.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// An inode.
+    pub fn inode(&self, number: u32) -> Result<&Inode, Error> {
+        self.inodes.get(number).ok_or(Error::NotFound)
+    }
+
+    /// An inode, to change its attributes.
+    pub fn inode_mut(&mut self, number: u32) -> Result<&mut Inode, Error> {
+        self.inodes.get_mut(number).ok_or(Error::NotFound)
+    }
+
+    /// An inode without a name.
+    fn allocate(
+        &mut self,
+        kind: Kind,
+        permissions: u32,
+        frames: &mut Frames,
+    ) -> Result<u32, Error> {
+        let inode = Inode::new(kind, permissions, self.now);
+        let number = self.inodes.insert(inode, 0, frames);
+        let number = number.map_err(|_| Error::NoSpace)?;
+        self.count += 1;
+        Ok(number)
+    }
+
+    /// A file without a name, which is [held](Self::hold).
+    pub fn create_unnamed(&mut self, permissions: u32, frames: &mut Frames) -> Result<u32, Error> {
+        let number = self.allocate(Kind::File, permissions, frames)?;
+        self.hold(number);
+        Ok(number)
+    }
+
+    /// Creates an inode with a name.
+    pub fn create(
+        &mut self,
+        directory: u32,
+        name: &[u8],
+        kind: Kind,
+        permissions: u32,
+        frames: &mut Frames,
+    ) -> Result<u32, Error> {
+        self.check_new(directory, name)?;
+        let number = self.allocate(kind, permissions, frames)?;
+        if let Err(error) = self.add_entry(directory, name, number, frames) {
+            self.inodes.remove(number, frames);
+            self.count -= 1;
+            return Err(error);
+        }
+        let directory_links = u32::from(kind == Kind::Directory);
+        if let Ok(inode) = self.inode_mut(number) {
+            inode.links = 1 + directory_links;
+            inode.parent = directory;
+        }
+        self.add_links(directory, directory_links.cast_signed());
+        Ok(number)
+    }
+
+    /// Creates a symbolic link.
+    pub fn create_link(
+        &mut self,
+        directory: u32,
+        name: &[u8],
+        target: &[u8],
+        frames: &mut Frames,
+    ) -> Result<u32, Error> {
+        let number = self.create(directory, name, Kind::Link, 0o777, frames)?;
+        if let Err(error) = self.write(number, 0, target, frames) {
+            self.remove(directory, name, frames)?;
+            return Err(error);
+        }
+        Ok(number)
+    }
+
+    fn add_links(&mut self, number: u32, change: i32) {
+        let now = self.now;
+        if let Ok(inode) = self.inode_mut(number) {
+            inode.links = inode.links.saturating_add_signed(change);
+            inode.changed = now;
+        }
+    }
+
+    /// Whether a name can be added to a directory.
+    fn check_new(&self, directory: u32, name: &[u8]) -> Result<(), Error> {
+        match self.find(directory, name) {
+            Ok(_) => Err(Error::Exists),
+            // A directory that was removed gets no entry.
+            Err(Error::NotFound) if self.inode(directory)?.links == 0 => Err(Error::NotFound),
+            Err(Error::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A further name of an inode that is no directory.
+    pub fn link(
+        &mut self,
+        directory: u32,
+        name: &[u8],
+        number: u32,
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        self.check_new(directory, name)?;
+        if self.inode(number)?.kind == Kind::Directory {
+            return Err(Error::IsDirectory);
+        }
+        self.add_entry(directory, name, number, frames)?;
+        self.add_links(number, 1);
+        Ok(())
+    }
+
+    /// Removes a name, of an empty directory as well. An inode without a name or use ends, but its
+    /// frames are released by [`reclaim`](Self::reclaim).
+    pub fn remove(
+        &mut self,
+        directory: u32,
+        name: &[u8],
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        let number = self.find(directory, name)?;
+        let is_directory = self.inode(number)?.kind == Kind::Directory;
+        if is_directory && !self.is_empty(number) {
+            return Err(Error::NotEmpty);
+        }
+        self.remove_entry(directory, name, frames)?;
+        if is_directory {
+            self.add_links(directory, -1);
+        }
+        self.add_links(number, if is_directory { -2 } else { -1 });
+        self.end_if_unused(number, frames);
+        Ok(())
+    }
+
+    /// Whether a directory is `number`, or below it.
+    fn is_below(&self, mut directory: u32, number: u32) -> bool {
+        loop {
+            if directory == number {
+                return true;
+            }
+            match self.inode(directory) {
+                Ok(inode) if inode.parent != directory => directory = inode.parent,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Gives an inode another name, instead of what has it.
+    pub fn rename(
+        &mut self,
+        (from, old): (u32, &[u8]),
+        (to, new): (u32, &[u8]),
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        let number = self.find(from, old)?;
+        let is_directory = self.inode(number)?.kind == Kind::Directory;
+        if is_directory && self.is_below(to, number) {
+            return Err(Error::Invalid);
+        }
+        match self.find(to, new) {
+            Ok(present) if present == number => return Ok(()),
+            Ok(present) => {
+                let replaces_directory = self.inode(present)?.kind == Kind::Directory;
+                match (is_directory, replaces_directory) {
+                    (true, false) => return Err(Error::NotDirectory),
+                    (false, true) => return Err(Error::IsDirectory),
+                    (true, true) if !self.is_empty(present) => return Err(Error::NotEmpty),
+                    _ => {}
+                }
+                self.set_entry(to, new, number)?;
+                self.add_links(present, if is_directory { -2 } else { -1 });
+                if is_directory {
+                    self.add_links(to, -1);
+                }
+                self.end_if_unused(present, frames);
+            }
+            Err(Error::NotFound) => {
+                self.check_new(to, new)?;
+                self.add_entry(to, new, number, frames)?;
+            }
+            Err(error) => return Err(error),
+        }
+        self.remove_entry(from, old, frames)?;
+        if is_directory {
+            self.add_links(from, -1);
+            self.add_links(to, 1);
+        }
+        let now = self.now;
+        let inode = self.inode_mut(number)?;
+        (inode.parent, inode.changed) = (to, now);
+        Ok(())
+    }
+
+    /// Exchanges two names.
+    pub fn exchange(
+        &mut self,
+        (from, old): (u32, &[u8]),
+        (to, new): (u32, &[u8]),
+    ) -> Result<(), Error> {
+        let (first, second) = (self.find(from, old)?, self.find(to, new)?);
+        let directory = |number| self.inode(number).map(|i| i.kind == Kind::Directory);
+        let change = i32::from(directory(first)?) - i32::from(directory(second)?);
+        if directory(first)? && self.is_below(to, first)
+            || directory(second)? && self.is_below(from, second)
+        {
+            return Err(Error::Invalid);
+        }
+        self.set_entry(from, old, second)?;
+        self.set_entry(to, new, first)?;
+        self.add_links(from, -change);
+        self.add_links(to, change);
+        self.inode_mut(first)?.parent = to;
+        self.inode_mut(second)?.parent = from;
+        Ok(())
+    }
+
+    /// Keeps an inode from its end until it is [let go](Self::let_go).
+    pub fn hold(&mut self, number: u32) {
+        if let Ok(inode) = self.inode_mut(number) {
+            inode.holds += 1;
+        }
+    }
+
+    /// Ends one use of an inode.
+    pub fn let_go(&mut self, number: u32, frames: &mut Frames) {
+        if let Ok(inode) = self.inode_mut(number) {
+            inode.holds = inode.holds.saturating_sub(1);
+        }
+        self.end_if_unused(number, frames);
+    }
+
+    fn end_if_unused(&mut self, number: u32, frames: &mut Frames) {
+        let orphans = self.orphans;
+        if let Ok(inode) = self.inode_mut(number)
+            && inode.links == 0
+            && inode.holds == 0
+        {
+            inode.parent = orphans;
+            self.orphans = number;
+            // Small ones end at once.
+            self.reclaim(frames);
+        }
+    }
+
+    /// Releases some frames of inodes that have ended; returns whether there are more.
+    pub fn reclaim(&mut self, frames: &mut Frames) -> bool {
+        let number = self.orphans;
+        let Ok(inode) = self.inode_mut(number) else {
+            return false;
+        };
+        if inode.release_from(0, &mut STEP.clone(), frames) {
+            let next = inode.parent;
+            self.orphans = next;
+            self.inodes.remove(number, frames);
+            self.count -= 1;
+        }
+        self.orphans != NONE
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Tests of [`FileSystem`](crate::FileSystem) against a model.
+
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tenon_frames::PAGE;
+
+struct Machine {
+    _ram: Vec<[u8; PAGE]>,
+    frames: Frames,
+    total: usize,
+}
+
+/// Frames, and a file system; its root takes frames beside `total`.
+fn machine(pages: usize) -> (Machine, FileSystem) {
+    let ram = vec![[0xa5; PAGE]; pages + 1];
+    let start = (ram.as_ptr() as usize).next_multiple_of(PAGE);
+    let range = start..start + pages * PAGE;
+    let mut frames = frames(range);
+    let files = FileSystem::new(&mut frames).unwrap();
+    let total = frames.available();
+    let machine = Machine {
+        _ram: ram,
+        frames,
+        total,
+    };
+    (machine, files)
+}
+
+#[expect(unsafe_code, reason = "memory of the test's own")]
+fn frames(range: core::ops::Range<usize>) -> Frames {
+    // SAFETY: nothing else uses the memory, which has its own address.
+    unsafe { Frames::new(range) }
+}
+
+fn names(files: &FileSystem, directory: u32) -> Vec<String> {
+    let (mut names, mut at) = (Vec::new(), 0);
+    while let Some(entry) = files.entry(directory, at).unwrap() {
+        names.push(String::from_utf8(entry.name().to_vec()).unwrap());
+        at = entry.next;
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn content_below_is_read_until_it_is_written() {
+    let (mut machine, mut files) = machine(16);
+    let frames = &mut machine.frames;
+    let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
+    let below: &[u8] = vec![b'x'; PAGE + 100].leak();
+    files.set_below(file, below).unwrap();
+    assert_eq!(files.unwritten(file), Some(below));
+    files.write(file, 2, b"--", frames).unwrap();
+    assert_eq!(files.unwritten(file), None);
+    let mut bytes = vec![0; PAGE + 200];
+    assert_eq!(files.read(file, 0, &mut bytes), Ok(PAGE + 100));
+    assert_eq!(&bytes[..6], b"xx--xx");
+    assert!(bytes[6..PAGE + 100].iter().all(|byte| *byte == b'x'));
+    // What was cut off is zeros when the file grows again.
+    assert_eq!(files.resize(file, 3, frames), Ok(true));
+    assert_eq!(files.resize(file, PAGE as u64 + 9, frames), Ok(true));
+    assert_eq!(files.read(file, 0, &mut bytes), Ok(PAGE + 9));
+    assert_eq!(&bytes[..4], b"xx-\0");
+    assert!(bytes[3..PAGE + 9].iter().all(|byte| *byte == 0));
+    files.remove(ROOT, b"f", frames).unwrap();
+    assert_eq!(frames.available(), machine.total);
+}
+
+#[test]
+fn directories_move_and_never_below_themselves() {
+    let (mut machine, mut files) = machine(16);
+    let frames = &mut machine.frames;
+    let mut make = |at, name: &[u8]| files.create(at, name, Kind::Directory, 0o755, frames);
+    let a = make(ROOT, b"a").unwrap();
+    let b = make(a, b"b").unwrap();
+    make(ROOT, b"c").unwrap();
+    assert_eq!(make(ROOT, b"a"), Err(Error::Exists));
+    assert_eq!(make(ROOT, b"x/y"), Err(Error::Name));
+    assert_eq!(make(ROOT, &[b'x'; 256]), Err(Error::Name));
+    let frames = &mut machine.frames;
+    assert_eq!(
+        files.rename((ROOT, b"a"), (b, b"x"), frames),
+        Err(Error::Invalid)
+    );
+    assert_eq!(
+        files.rename((ROOT, b"c"), (ROOT, b"a"), frames),
+        Err(Error::NotEmpty)
+    );
+    assert_eq!(files.exchange((ROOT, b"a"), (a, b"b")), Err(Error::Invalid));
+    files.rename((a, b"b"), (ROOT, b"c"), frames).unwrap();
+    assert_eq!(names(&files, ROOT), ["a", "c"]);
+    assert_eq!(files.find(ROOT, b"c"), Ok(b));
+    let links = |files: &FileSystem, at| files.inode(at).unwrap().links;
+    assert_eq!((links(&files, ROOT), links(&files, a)), (4, 2));
+    assert_eq!(files.inode(b).unwrap().parent(), ROOT);
+    let file = files.create(a, b"f", Kind::File, 0o644, frames).unwrap();
+    assert_eq!(files.link(ROOT, b"l", a, frames), Err(Error::IsDirectory));
+    files.link(ROOT, b"l", file, frames).unwrap();
+    files.exchange((ROOT, b"c"), (a, b"f")).unwrap();
+    assert_eq!((links(&files, ROOT), links(&files, a)), (3, 3));
+    assert_eq!(files.remove(ROOT, b"a", frames), Err(Error::NotEmpty));
+    for (at, name) in [(a, b"f"), (ROOT, b"a"), (ROOT, b"c"), (ROOT, b"l")] {
+        files.remove(at, name, frames).unwrap();
+    }
+    assert_eq!((frames.available(), files.count()), (machine.total, 1));
+}
+
+#[test]
+fn a_file_that_is_held_has_its_content_without_a_name() {
+    let (mut machine, mut files) = machine(400);
+    let frames = &mut machine.frames;
+    let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
+    files.hold(file);
+    let mut at = 0;
+    while at < 200 * PAGE as u64 {
+        at = files
+            .reserve(file, (at, 200 * PAGE as u64), true, frames)
+            .unwrap();
+    }
+    files.remove(ROOT, b"f", frames).unwrap();
+    files.write(file, 5, b"abc", frames).unwrap();
+    let unnamed = files.create_unnamed(0o600, frames).unwrap();
+    files.let_go(unnamed, frames);
+    files.let_go(file, frames);
+    // More than a step.
+    assert!(frames.available() < machine.total);
+    while files.reclaim(frames) {}
+    assert_eq!(frames.available(), machine.total);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Create(u8, usize),
+    Write(u8, u64, usize),
+    Resize(u8, u64),
+    Rename(u8, u8),
+    Link(u8, u8),
+    Remove(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let offset = || prop_oneof![0..100u64, 4000..4200u64, 0..20_000u64];
+    let step = prop_oneof![
+        (0..24u8, 0..250usize).prop_map(|(name, below)| Step::Create(name, below)),
+        (0..24u8, offset(), 1..5000usize).prop_map(|(n, at, length)| Step::Write(n, at, length)),
+        (0..24u8, offset()).prop_map(|(name, size)| Step::Resize(name, size)),
+        (0..24u8, 0..24u8).prop_map(|(old, new)| Step::Rename(old, new)),
+        (0..24u8, 0..24u8).prop_map(|(old, new)| Step::Link(old, new)),
+        (0..24u8).prop_map(Step::Remove),
+    ];
+    prop::collection::vec(step, 0..50)
+}
+
+/// A name, the longer the higher its number, so that records of all sizes are next to each other.
+fn name(number: u8) -> Vec<u8> {
+    vec![b'a' + number; 1 + usize::from(number) * 11]
+}
+
+proptest! {
+    #[test]
+    fn files_are_those_of_a_model(steps in steps(), pages in 6..60usize) {
+        let (mut machine, mut files) = machine(pages);
+        let frames = &mut machine.frames;
+        let mut model: BTreeMap<u8, usize> = BTreeMap::new();
+        let mut contents: Vec<Vec<u8>> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Create(number, below) => {
+                    let created = files.create(ROOT, &name(number), Kind::File, 0o600, frames);
+                    if model.contains_key(&number) {
+                        prop_assert_eq!(created, Err(Error::Exists));
+                    } else if let Ok(inode) = created {
+                        files.set_below(inode, vec![b'.'; below].leak()).unwrap();
+                        model.insert(number, contents.len());
+                        contents.push(vec![b'.'; below]);
+                    } else {
+                        prop_assert_eq!(created, Err(Error::NoSpace));
+                    }
+                }
+                Step::Write(number, offset, length) => {
+                    let Some(&content) = model.get(&number) else { continue };
+                    let inode = files.find(ROOT, &name(number)).unwrap();
+                    let bytes = vec![number; length];
+                    let Ok(count) = files.write(inode, offset, &bytes, frames) else { continue };
+                    let (content, end) = (&mut contents[content], offset as usize + count);
+                    content.resize(content.len().max(end), 0);
+                    content[offset as usize..end].fill(number);
+                }
+                Step::Resize(number, size) => {
+                    let Some(&content) = model.get(&number) else { continue };
+                    let inode = files.find(ROOT, &name(number)).unwrap();
+                    prop_assert_eq!(files.resize(inode, size, frames), Ok(true));
+                    contents[content].resize(size as usize, 0);
+                }
+                Step::Rename(old, new) => {
+                    match files.rename((ROOT, &name(old)), (ROOT, &name(new)), frames) {
+                        // Two names of one file stay.
+                        Ok(()) if model.get(&old) == model.get(&new) => {}
+                        Ok(()) => {
+                            let content = model.remove(&old).unwrap();
+                            model.insert(new, content);
+                        }
+                        Err(Error::NoSpace) => {}
+                        Err(error) => {
+                            prop_assert_eq!(error, Error::NotFound);
+                            prop_assert!(!model.contains_key(&old));
+                        }
+                    }
+                }
+                Step::Link(old, new) => {
+                    let Some(&content) = model.get(&old) else { continue };
+                    let inode = files.find(ROOT, &name(old)).unwrap();
+                    match files.link(ROOT, &name(new), inode, frames) {
+                        Ok(()) => prop_assert!(model.insert(new, content).is_none()),
+                        Err(Error::Exists) => prop_assert!(model.contains_key(&new)),
+                        Err(error) => prop_assert_eq!(error, Error::NoSpace),
+                    }
+                }
+                Step::Remove(number) => {
+                    let removed = files.remove(ROOT, &name(number), frames);
+                    prop_assert_eq!(removed.is_ok(), model.remove(&number).is_some());
+                }
+            }
+            let expected: Vec<String> =
+                model.keys().map(|key| String::from_utf8(name(*key)).unwrap()).collect();
+            prop_assert_eq!(names(&files, ROOT), expected);
+            for (number, content) in &model {
+                let inode = files.find(ROOT, &name(*number)).unwrap();
+                let mut bytes = vec![0; 40_000];
+                let length = files.read(inode, 0, &mut bytes).unwrap();
+                prop_assert_eq!(&bytes[..length], &contents[*content][..]);
+            }
+        }
+        for number in model.keys() {
+            files.remove(ROOT, &name(*number), frames).unwrap();
+        }
+        prop_assert_eq!((frames.available(), files.count()), (machine.total, 1));
+    }
+}
