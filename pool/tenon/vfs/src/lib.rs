@@ -1,39 +1,46 @@
 //! [`Tree`]: the files that processes see.
 //!
-//! A [`Tree`] has the files of a cpio archive in the new ASCII format, as an initramfs of Linux, and
-//! [devices](Device). Paths are resolved as POSIX states, with symbolic links. Files can be read, and
-//! not written.
+//! A [`Tree`] begins with the files of a cpio archive in the new ASCII format, as an initramfs of
+//! Linux, and the [devices](Device) below `/dev`; then it is a
+//! [file system in memory](FileSystem), which is read and written. Paths are resolved as POSIX states,
+//! with symbolic links.
 //!
-//! Guarantees: any bytes are a tree: what is behind an entry that is none is ignored. No allocation;
-//! a lookup takes time linear in the entries of the archive for each component of the path.
+//! Guarantees: any bytes are a tree: what is behind an entry that is none is ignored. The content of
+//! the archive is not copied. A lookup takes time linear in the entries of each directory on the path.
 //!
 //! ```
-//! use tenon_vfs::{Device, Error, Kind, Tree};
+//! use tenon_vfs::{Device, Error, Path, ROOT, Tree};
+//! # use tenon_frames::{Frames, PAGE};
+//! # #[repr(align(4096))] struct Ram([u8; 16 * PAGE]);
+//! # let ram = Box::leak(Box::new(Ram([0; 16 * PAGE]))).0.as_mut_ptr() as usize;
+//! # // SAFETY: nothing else uses the range.
+//! # let mut frames = unsafe { Frames::new(ram..ram + 16 * PAGE) };
 //!
-//! let tree = Tree::new(b"");
-//! assert_eq!(tree.find("", "dev/null", true)?.kind, Kind::Device(Device::Null));
-//! assert_eq!(tree.find("dev", "./zero", true)?.path, "dev/zero");
-//! assert_eq!(tree.find("", "/bin/sh", true).unwrap_err(), Error::NotFound);
+//! let tree = Tree::new(b"", &mut frames)?;
+//! let found = tree.find(ROOT, &mut Path::of(b"/dev/../dev/null")?, true)?;
+//! assert_eq!(tree.device(found.node.unwrap()), Some(Device::Null));
+//! let new = tree.find(ROOT, &mut Path::of(b"dev/new")?, true)?;
+//! assert_eq!(new.node, None);
 //! # Ok::<(), Error>(())
 //! ```
 
 #![cfg_attr(not(test), no_std)]
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
 mod path;
 
-pub use path::PATH;
-use path::Path;
+pub use path::{PATH, Path};
+pub use tenon_fs_tmp::{Entry, Error as FileError, FileSystem, Inode, Kind, NAME, ROOT};
 
 use core::fmt;
+use core::ops::Range;
+use tenon_frames::Frames;
 
 /// Error of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Nothing has this path.
-    NotFound,
-    /// A component that is not the last one is no directory.
-    NotDirectory,
+    /// A component of the path cannot be looked up.
+    File(FileError),
     /// There are too many symbolic links.
     Loop,
     /// The path is too long.
@@ -42,16 +49,21 @@ pub enum Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotFound => "there is no such file",
-            Self::NotDirectory => "part of the path is no directory",
-            Self::Loop => "the path has too many symbolic links",
-            Self::TooLong => "the path is too long",
-        })
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Loop => f.write_str("the path has too many symbolic links"),
+            Self::TooLong => f.write_str("the path is too long"),
+        }
     }
 }
 
 impl core::error::Error for Error {}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
 
 /// A device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,16 +72,19 @@ pub enum Device {
     Null,
     /// Zeros to read; what is written is dropped.
     Zero,
+    /// Zeros to read; nothing can be written.
+    Full,
     /// The console of the image.
     Console,
 }
 
 impl Device {
-    const ALL: [(&'static str, Self); 4] = [
-        ("dev/null", Self::Null),
-        ("dev/zero", Self::Zero),
-        ("dev/console", Self::Console),
-        ("dev/tty", Self::Console),
+    const ALL: [(&'static str, Self); 5] = [
+        ("null", Self::Null),
+        ("zero", Self::Zero),
+        ("full", Self::Full),
+        ("console", Self::Console),
+        ("tty", Self::Console),
     ];
 
     /// Its number in Linux, major and minor.
@@ -78,163 +93,246 @@ impl Device {
         match self {
             Self::Null => (1, 3),
             Self::Zero => (1, 5),
+            Self::Full => (1, 7),
             Self::Console => (5, 1),
         }
+    }
+
+    /// The device of a number.
+    fn of(major: u32, minor: u32) -> Option<Self> {
+        let mut all = Self::ALL.iter().map(|(_, device)| *device);
+        all.find(|device| device.number() == (major, minor))
     }
 }
 
 /// What a path leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A directory.
-    Directory,
-    /// A file with its bytes.
-    File(&'static [u8]),
-    /// A symbolic link with its target.
-    Link(&'static str),
-    /// A device.
-    Device(Device),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The directory of the last component.
+    pub parent: u32,
+    /// The inode; `None` if the directory has no such entry.
+    pub node: Option<u32>,
+    /// The last component in the path; empty if it is `.`, `..` or the root.
+    pub name: Range<usize>,
+    /// Whether a slash is behind the last component.
+    pub slash: bool,
 }
 
-/// An entry of the tree.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// What it is.
-    pub kind: Kind,
-    /// Permissions: the lower 12 bits of `st_mode`.
-    pub permissions: u32,
-    /// Its number: unique in the tree, not zero.
-    pub number: u32,
-    /// Its path from the root, without symbolic links and without a slash in front.
-    pub path: &'static str,
+impl Found {
+    /// The inode.
+    pub fn inode(&self) -> Result<u32, Error> {
+        self.node.ok_or(Error::File(FileError::NotFound))
+    }
 }
 
-/// What an entry is, if it is of a kind that the tree has.
+/// The kind of an entry of the archive, if it is one that the tree has.
 fn kind(entry: &cpio_reader::Entry<'static>) -> Option<Kind> {
     // The type of a file, which `Mode` has as bits (POSIX, sys/stat.h).
     match entry.mode().bits() >> 12 {
         0o04 => Some(Kind::Directory),
-        0o10 => Some(Kind::File(entry.file())),
-        0o12 => core::str::from_utf8(entry.file()).ok().map(Kind::Link),
+        0o10 => Some(Kind::File),
+        0o12 => Some(Kind::Link),
         _ => None,
     }
 }
 
-/// Number of the root, and of what the archive does not have; entries have those behind.
-const ROOT: u32 = 1;
-/// Numbers of devices lie above those of entries.
-const DEVICES: u32 = 1 << 24;
-
-/// The tree of an archive.
-#[derive(Clone, Copy, Debug)]
-pub struct Tree(&'static [u8]);
+/// The files of processes.
+#[derive(Debug)]
+pub struct Tree {
+    /// The file system.
+    pub files: FileSystem,
+}
 
 impl Tree {
-    /// The tree of these bytes; empty but for the devices if they are no archive.
-    #[must_use]
-    pub const fn new(archive: &'static [u8]) -> Self {
-        Self(archive)
+    /// The tree of an archive; one with devices alone if the bytes are none.
+    pub fn new(archive: &'static [u8], frames: &mut Frames) -> Result<Self, Error> {
+        let files = FileSystem::new(frames)?;
+        let mut tree = Self { files };
+        for entry in cpio_reader::iter_files(archive) {
+            if let Some(kind) = kind(&entry) {
+                tree.add(&entry, kind, frames)?;
+            }
+        }
+        for name in ["dev", "dev/shm", "tmp"] {
+            let permissions = if name == "dev" { 0o755 } else { 0o1777 };
+            tree.add_node(name, Kind::Directory, permissions, frames)?;
+        }
+        let devices = tree.files.find(ROOT, b"dev")?;
+        for (name, device) in Device::ALL {
+            let (major, minor) = device.number();
+            let kind = Kind::Device(major, minor);
+            let name = name.as_bytes();
+            // An archive's own entry stays.
+            if tree.files.find(devices, name) == Err(FileError::NotFound) {
+                tree.files.create(devices, name, kind, 0o666, frames)?;
+            }
+        }
+        Ok(tree)
     }
 
-    /// The entries of the archive: number, path as `/bin/sh`, and the rest.
-    fn entries(self) -> impl Iterator<Item = (u32, &'static str, cpio_reader::Entry<'static>)> {
-        let numbered = (ROOT + 1..).zip(cpio_reader::iter_files(self.0));
-        numbered.map(|(number, entry)| {
-            let name = entry.name();
-            let name = name.strip_prefix('.').unwrap_or(name);
-            (number, name.trim_matches('/'), entry)
-        })
+    /// Adds an entry of the archive; without effect if its path is none.
+    fn add(
+        &mut self,
+        entry: &cpio_reader::Entry<'static>,
+        kind: Kind,
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        let permissions = entry.mode().bits() & 0o7777;
+        let number = self.add_node(entry.name(), kind, permissions, frames)?;
+        if let Some(number) = number
+            && kind != Kind::Directory
+        {
+            self.files.set_below(number, entry.file())?;
+        }
+        Ok(())
     }
 
-    /// The node of an absolute path without symbolic links.
-    fn node(self, path: &Path) -> Result<Node, Error> {
-        let make = |number, path, kind, permissions| Node {
-            kind,
-            permissions,
-            number,
-            path,
+    /// Adds an inode, and the directories above it; `None` if its path is none.
+    fn add_node(
+        &mut self,
+        path: &str,
+        kind: Kind,
+        permissions: u32,
+        frames: &mut Frames,
+    ) -> Result<Option<u32>, Error> {
+        let (mut at, mut components) = (ROOT, path.split('/').filter(|c| !matches!(*c, "" | ".")));
+        let Some(mut name) = components.next() else {
+            return Ok(None);
         };
-        for (index, (name, device)) in (DEVICES..).zip(Device::ALL) {
-            if path.as_str().strip_prefix('/') == Some(name) {
-                return Ok(make(index, name, Kind::Device(device), 0o666));
-            }
+        loop {
+            let next = components.next();
+            let (own, mode) = match next {
+                None => (kind, permissions),
+                Some(_) => (Kind::Directory, 0o755),
+            };
+            let made = match self.files.find(at, name.as_bytes()) {
+                Ok(found) => Ok(found),
+                Err(_) if name == ".." => return Ok(None),
+                Err(_) => self.files.create(at, name.as_bytes(), own, mode, frames),
+            };
+            at = match made {
+                Err(FileError::NoSpace) => return Err(FileError::NoSpace.into()),
+                Err(_) => return Ok(None),
+                Ok(made) => made,
+            };
+            let Some(next) = next else { break };
+            name = next;
         }
-        let relative = path.as_str().trim_start_matches('/');
-        for (number, name, entry) in self.entries() {
-            if name != relative {
-                continue;
-            }
-            let Some(kind) = kind(&entry) else { continue };
-            return Ok(make(number, name, kind, entry.mode().bits() & 0o7777));
+        let inode = self.files.inode_mut(at)?;
+        if inode.kind != kind {
+            return Ok(None);
         }
-        match relative {
-            "" => Ok(make(ROOT, "", Kind::Directory, 0o755)),
-            "dev" => Ok(make(ROOT, "dev", Kind::Directory, 0o755)),
-            _ => Err(Error::NotFound),
+        inode.permissions = permissions;
+        Ok(Some(at))
+    }
+
+    /// The device that an inode is.
+    #[must_use]
+    pub fn device(&self, number: u32) -> Option<Device> {
+        match self.files.inode(number).ok()?.kind {
+            Kind::Device(major, minor) => Device::of(major, minor),
+            _ => None,
         }
     }
 
-    /// The node of a path; a relative one is one of the directory with the path `base`. The last component is
-    /// followed if it is a symbolic link and `follow` is true.
-    pub fn find(self, base: &str, path: &str, follow: bool) -> Result<Node, Error> {
+    /// What a path leads to; a relative one begins at the directory `base`. The last component is
+    /// followed if it is a symbolic link and `follow` is true, or a slash is behind it.
+    pub fn find(&self, base: u32, path: &mut Path, follow: bool) -> Result<Found, Error> {
         /// As many as Linux follows.
         const LINKS: usize = 40;
         if path.is_empty() {
-            return Err(Error::NotFound);
+            return Err(FileError::NotFound.into());
         }
-        let mut found = Path::of("/")?;
-        if !path.starts_with('/') {
-            found.enter(base)?;
-        }
-        let mut rest = Path::of(path)?;
+        let mut at = if path.is_absolute() { ROOT } else { base };
         let mut links = 0;
-        loop {
-            let node = self.node(&found)?;
-            let Some((component, remaining)) = rest.split_first() else {
-                return Ok(node);
-            };
-            if node.kind != Kind::Directory {
-                return Err(Error::NotDirectory);
+        while let Some((name, last, slash)) = path.next_component() {
+            let inode = self.files.inode(at)?;
+            if inode.kind != Kind::Directory {
+                return Err(FileError::NotDirectory.into());
             }
-            let parent = found.clone();
-            found.enter(component)?;
-            rest = remaining;
-            let Kind::Link(target) = self.node(&found)?.kind else {
+            let text = path.text(&name);
+            let special = match text {
+                b"." => Some(at),
+                b".." => Some(inode.parent()),
+                _ => None,
+            };
+            if let Some(next) = special {
+                if last {
+                    return Ok(Found {
+                        parent: at,
+                        node: Some(next),
+                        name: 0..0,
+                        slash,
+                    });
+                }
+                at = next;
                 continue;
+            }
+            let node = match self.files.find(at, text) {
+                Ok(node) => Some(node),
+                Err(FileError::NotFound) if last => None,
+                Err(FileError::Name) => return Err(Error::TooLong),
+                Err(error) => return Err(error.into()),
             };
-            if !follow && rest.is_end() {
+            if let Some(link) = node
+                && self.files.inode(link)?.kind == Kind::Link
+                && (!last || follow || slash)
+            {
+                links += 1;
+                if links > LINKS {
+                    return Err(Error::Loop);
+                }
+                path.splice(|room| Ok(self.files.read(link, 0, room)?))?;
+                if path.is_absolute() {
+                    at = ROOT;
+                }
                 continue;
             }
-            links += 1;
-            if links > LINKS {
-                return Err(Error::Loop);
-            }
-            found = if target.starts_with('/') {
-                Path::of("/")?
-            } else {
-                parent
+            let Some(next) = node.filter(|_| !last) else {
+                if slash && let Some(node) = node {
+                    let inode = self.files.inode(node)?;
+                    if inode.kind != Kind::Directory {
+                        return Err(FileError::NotDirectory.into());
+                    }
+                }
+                return Ok(Found {
+                    parent: at,
+                    node,
+                    name,
+                    slash,
+                });
             };
-            rest = rest.behind(target)?;
+            at = next;
         }
+        // No component: the root, or what a link to it leads to.
+        Ok(Found {
+            parent: at,
+            node: Some(at),
+            name: 0..0,
+            slash: true,
+        })
     }
 
-    /// The entry of a directory at an index: its name and number; `None` behind the last one. The
-    /// order stays as it is.
-    #[must_use]
-    pub fn entry(self, directory: &Node, index: usize) -> Option<(&'static str, u32, Kind)> {
-        let of_directory = |path: &'static str| {
-            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-            (parent == directory.path && !name.is_empty()).then_some(name)
+    /// Writes the absolute path of a directory to the end of `to`; returns where it begins. A
+    /// directory that was removed has none.
+    pub fn path_of(&self, mut directory: u32, to: &mut [u8]) -> Result<usize, Error> {
+        let mut start = to.len();
+        let put = |to: &mut [u8], start: &mut usize, bytes: &[u8]| {
+            *start = start.checked_sub(bytes.len()).ok_or(Error::TooLong)?;
+            to[*start..*start + bytes.len()].copy_from_slice(bytes);
+            Ok::<(), Error>(())
         };
-        let of_archive = self
-            .entries()
-            .filter_map(|(number, path, entry)| Some((of_directory(path)?, number, kind(&entry)?)));
-        let devices = (DEVICES..)
-            .zip(Device::ALL)
-            .filter_map(|(number, (path, device))| {
-                Some((of_directory(path)?, number, Kind::Device(device)))
-            });
-        of_archive.chain(devices).nth(index)
+        while directory != ROOT {
+            let parent = self.files.inode(directory)?.parent();
+            let entry = self.files.name_of(parent, directory)?;
+            put(to, &mut start, entry.name())?;
+            put(to, &mut start, b"/")?;
+            directory = parent;
+        }
+        if start == to.len() {
+            put(to, &mut start, b"/")?;
+        }
+        Ok(start)
     }
 }
 

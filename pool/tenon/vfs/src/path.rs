@@ -1,62 +1,112 @@
-//! Absolute and relative paths of bounded length.
+//! [`Path`]: a path that is resolved component by component.
 
 use crate::Error;
-use heapless::String;
+use core::ops::Range;
 
-/// The longest path in bytes.
-pub const PATH: usize = 256;
+/// The longest path in bytes, with its NUL.
+pub const PATH: usize = 1024;
 
-/// A path, or what remains of one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Path(String<PATH>);
+/// A path, and how far it is resolved.
+#[derive(Clone, Debug)]
+pub struct Path {
+    bytes: [u8; PATH],
+    length: usize,
+    /// Where what is not resolved begins.
+    at: usize,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Path {
-    /// The path of a text.
-    pub(crate) fn of(text: &str) -> Result<Self, Error> {
-        String::try_from(text).map(Self).map_err(|_| Error::TooLong)
-    }
-
-    /// Its text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether it has no component.
-    pub(crate) fn is_end(&self) -> bool {
-        self.0.bytes().all(|byte| byte == b'/')
-    }
-
-    /// Its first component and the path behind it.
-    pub(crate) fn split_first(&self) -> Option<(&str, Self)> {
-        let text = self.0.trim_start_matches('/');
-        let (first, rest) = text.split_once('/').unwrap_or((text, ""));
-        // What remains is shorter, so that there is room.
-        (!first.is_empty()).then(|| (first, Self(String::try_from(rest).unwrap_or_default())))
-    }
-
-    /// Enters a component of an absolute path, `.` and `..` as well, or a path of components.
-    pub(crate) fn enter(&mut self, component: &str) -> Result<(), Error> {
-        match component {
-            "" | "." => {}
-            ".." => {
-                let end = self.0.rfind('/').unwrap_or(0).max(1);
-                self.0.truncate(end);
-            }
-            name => {
-                if !self.0.ends_with('/') {
-                    self.0.push('/').map_err(|_| Error::TooLong)?;
-                }
-                self.0.push_str(name).map_err(|_| Error::TooLong)?;
-            }
+    /// An empty path.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            bytes: [0; PATH],
+            length: 0,
+            at: 0,
         }
+    }
+
+    /// The path of a text.
+    pub fn of(text: &[u8]) -> Result<Self, Error> {
+        let mut path = Self::new();
+        path.set(|room| {
+            let place = room.get_mut(..text.len()).ok_or(Error::TooLong)?;
+            place.copy_from_slice(text);
+            Ok::<_, Error>(text.len())
+        })?;
+        Ok(path)
+    }
+
+    /// Sets the path to what `write` writes, which returns its length.
+    pub fn set<E: From<Error>>(
+        &mut self,
+        write: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let length = write(&mut self.bytes)?;
+        if length >= PATH {
+            return Err(Error::TooLong.into());
+        }
+        (self.length, self.at) = (length, 0);
         Ok(())
     }
 
-    /// The path of `first`, and then this one.
-    pub(crate) fn behind(&self, first: &str) -> Result<Self, Error> {
-        let mut path = Self::of(first)?;
-        path.0.push('/').map_err(|_| Error::TooLong)?;
-        path.0.push_str(&self.0).map_err(|_| Error::TooLong)?;
-        Ok(path)
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Whether it has no byte.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Whether it begins at the root.
+    #[must_use]
+    pub fn is_absolute(&self) -> bool {
+        self.bytes().first() == Some(&b'/')
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn text(&self, part: &Range<usize>) -> &[u8] {
+        self.bytes().get(part.clone()).unwrap_or_default()
+    }
+
+    /// The next component, whether it is the last one, and whether a slash is behind it.
+    pub(crate) fn next_component(&mut self) -> Option<(Range<usize>, bool, bool)> {
+        let is_slash = |byte: &u8| *byte == b'/';
+        let rest = &self.bytes()[self.at..];
+        let start = self.at + rest.iter().position(|byte| !is_slash(byte))?;
+        let rest = &self.bytes()[start..];
+        let end = start + rest.iter().position(is_slash).unwrap_or(rest.len());
+        let last = self.bytes()[end..].iter().all(is_slash);
+        self.at = end;
+        Some((start..end, last, end < self.length))
+    }
+
+    /// Puts what `write` writes in front of what is not resolved, and begins there.
+    pub(crate) fn splice(
+        &mut self,
+        write: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
+    ) -> Result<(), Error> {
+        let rest = self.length - self.at;
+        let room = PATH - rest;
+        self.bytes.copy_within(self.at..self.length, room);
+        let length = write(&mut self.bytes[..room])?;
+        if length + 1 >= room {
+            return Err(Error::TooLong);
+        }
+        // What is left begins with a slash, or is empty.
+        self.bytes.copy_within(room.., length);
+        (self.length, self.at) = (length + rest, 0);
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use tenon_frames::PAGE;
 
 /// An archive of files: path, mode, content.
 fn archive(files: &[(&str, u32, &str)]) -> &'static [u8] {
@@ -39,91 +40,130 @@ const DIRECTORY: u32 = 0o40_755;
 const FILE: u32 = 0o100_644;
 const LINK: u32 = 0o120_777;
 
-fn tree() -> Tree {
-    Tree::new(archive(&[
+fn content() -> &'static [u8] {
+    archive(&[
         (".", DIRECTORY, ""),
-        ("./bin", DIRECTORY, ""),
+        ("./bin", 0o40_750, ""),
         ("bin/busybox", 0o100_755, "program"),
         ("/bin/sh", LINK, "busybox"),
         ("lib", LINK, "/usr/lib"),
-        ("usr", DIRECTORY, ""),
-        ("usr/lib", DIRECTORY, ""),
         ("usr/lib/name", FILE, "Tenon"),
         ("usr/lib/up", LINK, "../../bin"),
         ("round", LINK, "about"),
         ("about", LINK, "round"),
         ("void", LINK, "nowhere"),
         ("fifo", 0o010_644, ""),
-    ]))
+        ("bin/sh/x", FILE, "below a link"),
+        ("../out", FILE, ""),
+    ])
+}
+
+/// The tree of an archive in memory that is not freed.
+#[expect(unsafe_code, reason = "memory of the test's own")]
+fn tree_of(archive: &'static [u8]) -> (Tree, Frames) {
+    let ram = vec![[0u8; PAGE]; 33].leak();
+    let start = (ram.as_ptr() as usize).next_multiple_of(PAGE);
+    // SAFETY: nothing else uses the memory, which has its own address.
+    let mut frames = unsafe { Frames::new(start..start + 32 * PAGE) };
+    let tree = Tree::new(archive, &mut frames).unwrap();
+    (tree, frames)
+}
+
+fn find(tree: &Tree, base: u32, path: &str, follow: bool) -> Result<u32, Error> {
+    tree.find(base, &mut Path::of(path.as_bytes())?, follow)?
+        .inode()
+}
+
+/// The content and the kind of an inode.
+fn read(tree: &Tree, number: u32) -> (Kind, String) {
+    let mut bytes = [0; 32];
+    let length = tree.files.read(number, 0, &mut bytes).unwrap();
+    let kind = tree.files.inode(number).unwrap().kind;
+    (kind, String::from_utf8(bytes[..length].to_vec()).unwrap())
 }
 
 #[test]
 fn links_are_followed_where_posix_says_so() {
-    let find = |base, path, follow| tree().find(base, path, follow).map(|n| (n.kind, n.path));
-    let program = Kind::File(b"program");
-    for (base, name, at) in [
-        ("", "/bin/busybox", "bin/busybox"),
-        ("", "bin//busybox", "bin/busybox"),
-        ("bin", "sh", "bin/busybox"),
-        ("usr", "../bin/./sh", "bin/busybox"),
-        ("", "../../bin/sh", "bin/busybox"),
-        ("", "lib/up/sh", "bin/busybox"),
+    let (tree, _) = tree_of(content());
+    let at = |path: &str| find(&tree, ROOT, path, true).unwrap();
+    let program = at("/bin/busybox");
+    for (base, name) in [
+        ("/", "bin//busybox"),
+        ("bin", "sh"),
+        ("usr", "../bin/./sh"),
+        ("/", "../../bin/sh"),
+        ("/", "lib/up/sh"),
     ] {
-        assert_eq!(find(base, name, true), Ok((program, at)), "{name}");
+        assert_eq!(find(&tree, at(base), name, true), Ok(program), "{name}");
     }
-    let link = |target, at| Ok((Kind::Link(target), at));
-    assert_eq!(find("", "bin/sh", false), link("busybox", "bin/sh"));
-    assert_eq!(find("", "lib/up", false), link("../../bin", "usr/lib/up"));
-    assert_eq!(
-        find("", "lib/name", true),
-        Ok((Kind::File(b"Tenon"), "usr/lib/name"))
-    );
-    assert_eq!(find("", "/", true), Ok((Kind::Directory, "")));
-    assert_eq!(find("", "dev", true), Ok((Kind::Directory, "dev")));
+    assert_eq!(read(&tree, program), (Kind::File, "program".to_owned()));
+    for (name, target) in [("bin/sh", "busybox"), ("lib/up", "../../bin")] {
+        let link = find(&tree, ROOT, name, false).unwrap();
+        assert_eq!(read(&tree, link), (Kind::Link, target.to_owned()));
+    }
+    assert_eq!(find(&tree, ROOT, "lib/", false), Ok(at("usr/lib")));
+    assert_eq!(at("/"), ROOT);
+    assert_eq!(tree.files.inode(at("bin")).unwrap().permissions, 0o750);
+    for (name, device) in Device::ALL {
+        let number = at(&format!("/dev/{name}"));
+        assert_eq!(tree.device(number), Some(device));
+    }
 }
 
 #[test]
 fn what_is_not_there_is_an_error() {
-    let find = |path| tree().find("", path, true).map(|node| node.number);
-    assert_eq!(find(""), Err(Error::NotFound));
-    assert_eq!(find("bin/ls"), Err(Error::NotFound));
-    assert_eq!(find("void"), Err(Error::NotFound));
-    assert_eq!(find("fifo"), Err(Error::NotFound));
-    assert_eq!(find("bin/busybox/x"), Err(Error::NotDirectory));
-    assert_eq!(find("dev/null/x"), Err(Error::NotDirectory));
-    assert_eq!(find("bin/sh/.."), Err(Error::NotDirectory));
+    let (tree, _) = tree_of(content());
+    let find = |path: &str| find(&tree, ROOT, path, true);
+    for path in ["", "bin/ls", "void", "fifo", "out", "void/x"] {
+        assert_eq!(find(path), Err(FileError::NotFound.into()), "{path}");
+    }
+    for path in ["bin/busybox/x", "dev/null/x", "bin/sh/..", "bin/sh/"] {
+        assert_eq!(find(path), Err(FileError::NotDirectory.into()), "{path}");
+    }
     assert_eq!(find("round"), Err(Error::Loop));
     assert_eq!(find(&"/x".repeat(PATH)), Err(Error::TooLong));
-    assert_eq!(
-        Tree::new(b"no archive").find("", "bin", true).unwrap_err(),
-        Error::NotFound
-    );
-}
-
-#[test]
-fn a_directory_lists_its_own_entries() {
-    let tree = tree();
-    let list = |path| {
-        let directory = tree.find("", path, true).unwrap();
-        let names = (0..).map_while(|index| tree.entry(&directory, index));
-        names.map(|(name, ..)| name).collect::<Vec<_>>()
+    assert_eq!(find(&"x".repeat(NAME + 1)), Err(Error::TooLong));
+    let (empty, _) = tree_of(b"no archive");
+    let names = |at| {
+        empty
+            .files
+            .entry(at, 0)
+            .unwrap()
+            .map(|entry| entry.name().to_vec())
     };
-    assert_eq!(list("bin"), ["busybox", "sh"]);
-    assert_eq!(list("lib"), ["name", "up"]);
-    assert_eq!(list("dev"), ["null", "zero", "console", "tty"]);
-    assert_eq!(list("/"), ["bin", "lib", "usr", "round", "about", "void"]);
+    assert_eq!(names(ROOT), Some(b"dev".to_vec()));
 }
 
 #[test]
-fn numbers_are_unique() {
-    let tree = tree();
-    let number = |path| tree.find("", path, true).unwrap().number;
-    let mut numbers = ["bin", "bin/sh", "usr", "lib", "dev/null", "dev/zero"].map(number);
-    numbers.sort_unstable();
-    assert!(
-        numbers
-            .windows(2)
-            .all(|pair| 0 < pair[0] && pair[0] < pair[1])
+fn a_path_names_what_can_be_created() {
+    let (mut tree, mut frames) = tree_of(content());
+    let mut path = Path::of(b"lib/new/").unwrap();
+    let found = tree.find(ROOT, &mut path, true).unwrap();
+    assert_eq!((found.node, found.slash), (None, true));
+    assert_eq!(path.text(&found.name), b"new");
+    let made = tree.files.create(
+        found.parent,
+        path.text(&found.name),
+        Kind::Directory,
+        0o755,
+        &mut frames,
+    );
+    let mut to = [0; 16];
+    let start = tree.path_of(made.unwrap(), &mut to).unwrap();
+    assert_eq!(&to[start..], b"/usr/lib/new");
+    assert_eq!(tree.path_of(ROOT, &mut to), Ok(15));
+    assert_eq!(
+        tree.path_of(made.unwrap(), &mut to[..11]),
+        Err(Error::TooLong)
+    );
+    tree.files
+        .remove(found.parent, b"new", &mut frames)
+        .unwrap();
+    assert_eq!(
+        tree.find(ROOT, &mut Path::of(b"lib/..").unwrap(), true)
+            .unwrap()
+            .name,
+        0..0
     );
 }
 
@@ -134,13 +174,11 @@ proptest! {
         cut in 0..2000usize,
         path in "[./a-z]{0,40}",
     ) {
-        let whole = tree().0;
+        let whole = content();
         for archive in [&bytes[..], &whole[..cut.min(whole.len())]] {
-            let tree = Tree::new(archive.to_vec().leak());
-            let _ = tree.find("", &path, true);
-            if let Ok(node) = tree.find("bin", &path, false) {
-                prop_assert!(!node.path.starts_with('/'));
-                let _ = tree.entry(&node, 3);
+            let (tree, _) = tree_of(archive.to_vec().leak());
+            if let Ok(node) = find(&tree, ROOT, &path, false) {
+                prop_assert!(tree.files.inode(node).is_ok());
             }
         }
     }
