@@ -84,7 +84,7 @@ impl core::error::Error for Error {}
 /// Number of the root directory.
 pub const ROOT: u32 = 0;
 /// Inodes at most.
-const INODES: u32 = 1 << 16;
+pub const INODES: u32 = 1 << 16;
 /// Pages that a step of a longer change releases.
 const STEP: usize = 64;
 /// No inode.

@@ -1,62 +1,39 @@
-//! Files and directories of the image, and descriptors.
+//! Opening files, and descriptors.
 
+use crate::names::{base, clock, find, reclaim};
 use crate::user;
-use tenon_process::{Caller, Errno, FileReference, Files, Object, Process, State, with_state};
-use tenon_vfs::{Device, Kind, Node};
-
-/// `AT_FDCWD`.
-const WORKING_DIRECTORY: i32 = -100;
-/// `AT_SYMLINK_NOFOLLOW`.
-const NO_FOLLOW: u64 = 0x100;
-/// `AT_EMPTY_PATH`.
-const EMPTY_PATH: u64 = 0x1000;
+use tenon_process::{Caller, Errno, FileReference, Object, State, with_state};
+use tenon_vfs::{Device, Kind, Path};
 
 /// Flags of `open`.
-mod flag {
+pub(crate) mod flag {
     pub const ACCESS: u32 = 0b11;
+    pub const READ_ONLY: u32 = 0;
+    pub const WRITE_ONLY: u32 = 1;
     pub const CREATE: u32 = 0o100;
+    pub const EXCLUSIVE: u32 = 0o200;
     pub const TRUNCATE: u32 = 0o1000;
+    pub const APPEND: u32 = 0o2000;
     pub const NONBLOCK: u32 = 0o4000;
     pub const DIRECTORY: u32 = 0o4_0000;
     pub const NO_FOLLOW: u32 = 0o10_0000;
     pub const CLOSE_ON_EXEC: u32 = 0o200_0000;
-}
-
-/// `O_NONBLOCK`.
-pub(crate) const NONBLOCK: u32 = flag::NONBLOCK;
-
-/// The node of a path that the caller states for a directory descriptor.
-fn node(
-    state: &mut State,
-    caller: &Caller,
-    (directory, path): (i32, usize),
-    follow: bool,
-) -> Result<Node, Errno> {
-    let text = user::path(state, caller, path)?;
-    let text = text.as_str()?;
-    let tree = state.tree;
-    let (process, _, files) = caller.parts(state)?;
-    let base = if directory == WORKING_DIRECTORY || text.starts_with('/') {
-        process.directory
-    } else {
-        match &files.get(&process.descriptor(directory)?.file)?.object {
-            Object::Directory(node) => node.path,
-            _ => return Err(Errno::ENOTDIR),
-        }
-    };
-    Ok(tree.find(base, text, follow)?)
+    /// `O_TMPFILE` has `O_DIRECTORY` as well.
+    pub const TEMPORARY: u32 = 0o2000_0000;
+    /// What `fcntl` can change.
+    pub const CHANGEABLE: u32 = APPEND | NONBLOCK;
 }
 
 /// Gives a process a descriptor of a reference.
-fn install(
+pub(crate) fn install(
     state: &mut State,
     caller: &Caller,
     file: FileReference,
-    (close_on_exec, least): (bool, usize),
+    (close_on_exec, least): (bool, u32),
 ) -> Result<u64, Errno> {
     let (process, frames, files) = caller.parts(state)?;
-    match process.install(file, close_on_exec, least) {
-        Ok(number) => Ok(number as u64),
+    match process.install(file, close_on_exec, least, frames) {
+        Ok(number) => Ok(number.into()),
         Err(file) => {
             files.close(file, frames);
             Err(Errno::EMFILE)
@@ -64,41 +41,130 @@ fn install(
     }
 }
 
-/// `openat`: without creating and writing.
+/// The inode that `open` opens, which it creates if the flags say so.
+fn inode_to_open(
+    state: &mut State,
+    caller: &Caller,
+    flags: u32,
+    path: &mut Path,
+) -> Result<u32, Errno> {
+    let creates = flags & flag::CREATE != 0;
+    let exclusive = creates && flags & flag::EXCLUSIVE != 0;
+    let follow = flags & flag::NO_FOLLOW == 0 && !exclusive;
+    let found = find(
+        state,
+        caller,
+        (caller.int(0), caller.address(1)),
+        follow,
+        path,
+    )?;
+    let Some(inode) = found.node else {
+        if !creates {
+            return Err(Errno::ENOENT);
+        }
+        if found.slash {
+            return Err(Errno::EISDIR);
+        }
+        let (process, frames, files) = caller.parts(state)?;
+        let permissions = caller.argument(3) as u32 & 0o7777 & !process.mask;
+        let name = path.text(&found.name);
+        let files = &mut files.tree.files;
+        return Ok(files.create(found.parent, name, Kind::File, permissions, frames)?);
+    };
+    let writes = flags & flag::ACCESS != flag::READ_ONLY || flags & flag::TRUNCATE != 0;
+    match state.files.tree.files.inode(inode)?.kind {
+        _ if exclusive => Err(Errno::EEXIST),
+        Kind::Directory if writes || creates => Err(Errno::EISDIR),
+        Kind::Link => Err(Errno::ELOOP),
+        Kind::Directory => Ok(inode),
+        _ if flags & flag::DIRECTORY != 0 => Err(Errno::ENOTDIR),
+        _ => Ok(inode),
+    }
+}
+
+/// `openat`.
 pub fn openat(caller: &Caller) -> Result<u64, Errno> {
     let flags = caller.argument(2) as u32;
-    with_state(|state| {
-        let at = (caller.int(0), caller.address(1));
-        let follow = flags & flag::NO_FOLLOW == 0;
-        let node = match node(state, caller, at, follow) {
-            Err(Errno::ENOENT) if flags & flag::CREATE != 0 => return Err(Errno::EROFS),
-            node => node?,
-        };
-        let writes = flags & flag::ACCESS != 0 || flags & flag::TRUNCATE != 0;
-        match node.kind {
-            Kind::Directory if writes => return Err(Errno::EISDIR),
-            Kind::File(_) if writes => return Err(Errno::EROFS),
-            Kind::File(_) | Kind::Device(_) if flags & flag::DIRECTORY != 0 => {
+    let temporary = flags & flag::TEMPORARY != 0;
+    let number = with_state(|state| {
+        clock(state);
+        let mut path = Path::new();
+        let inode = if temporary {
+            let at = (caller.int(0), caller.address(1));
+            let directory = find(state, caller, at, true, &mut path)?.inode()?;
+            if state.files.tree.files.inode(directory)?.kind != Kind::Directory {
                 return Err(Errno::ENOTDIR);
             }
-            _ => {}
+            if flags & flag::ACCESS == flag::READ_ONLY {
+                return Err(Errno::EINVAL);
+            }
+            let (process, frames, files) = caller.parts(state)?;
+            let permissions = caller.argument(3) as u32 & 0o7777 & !process.mask;
+            files.tree.files.create_unnamed(permissions, frames)?
+        } else {
+            inode_to_open(state, caller, flags, &mut path)?
+        };
+        let (_, frames, files) = caller.parts(state)?;
+        let opened = files.open_inode(inode, flags, frames);
+        if temporary {
+            // The description holds it now.
+            files.tree.files.let_go(inode, frames);
         }
-        let file = state.files.open_node(node, flags)?;
-        install(state, caller, file, (flags & flag::CLOSE_ON_EXEC != 0, 0))
-    })
+        install(
+            state,
+            caller,
+            opened?,
+            (flags & flag::CLOSE_ON_EXEC != 0, 0),
+        )
+    })?;
+    if flags & flag::TRUNCATE != 0 {
+        let truncated = crate::status::resize(caller, number as i32, 0);
+        // Devices have no size.
+        if let Err(error) = truncated
+            && error != Errno::EINVAL
+        {
+            return Err(error);
+        }
+    }
+    Ok(number)
 }
 
 /// `close`.
 pub fn close(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let (process, frames, files) = caller.parts(state)?;
-        process.descriptor(caller.int(0))?;
-        if let Some(descriptor) = process.files[caller.int(0) as usize].take() {
-            files.close(descriptor.file, frames);
+        process.files.close(caller.int(0), files, frames)?;
+        state.wake();
+        Ok::<_, Errno>(())
+    })?;
+    reclaim();
+    Ok(0)
+}
+
+/// `close_range`.
+pub fn close_range(caller: &Caller) -> Result<u64, Errno> {
+    const CLOSE_ON_EXEC: u64 = 4;
+    let (first, last) = (caller.argument(0) as u32, caller.argument(1) as u32);
+    let flags = caller.argument(2);
+    if first > last || flags & !CLOSE_ON_EXEC != 0 {
+        return Err(Errno::EINVAL);
+    }
+    with_state(|state| {
+        let (process, frames, files) = caller.parts(state)?;
+        let mut next = first;
+        while let Some(number) = process.files.next(next).filter(|number| *number <= last) {
+            if flags == 0 {
+                process.files.close(number as i32, files, frames)?;
+            } else {
+                process.files.set_close_on_exec(number as i32, true)?;
+            }
+            next = number + 1;
         }
         state.wake();
-        Ok(0)
-    })
+        Ok::<_, Errno>(())
+    })?;
+    reclaim();
+    Ok(0)
 }
 
 /// A further descriptor of a file.
@@ -106,7 +172,7 @@ fn duplicate(
     state: &mut State,
     caller: &Caller,
     number: i32,
-    place: (bool, usize),
+    place: (bool, u32),
 ) -> Result<u64, Errno> {
     let (process, _, files) = caller.parts(state)?;
     let file = files.share(&process.descriptor(number)?.file);
@@ -125,21 +191,20 @@ pub fn dup3(caller: &Caller) -> Result<u64, Errno> {
     if from == to {
         return Err(Errno::EINVAL);
     }
-    with_state(|state| {
+    let installed = with_state(|state| {
         let (process, frames, files) = caller.parts(state)?;
-        let index = usize::try_from(to).map_err(|_| Errno::EBADF)?;
+        let number = u32::try_from(to).ok();
+        let number = number.filter(|number| *number < process.files.limit());
+        let number = number.ok_or(Errno::EBADF)?;
         let file = files.share(&process.descriptor(from)?.file);
-        let Some(place) = process.files.get_mut(index) else {
-            files.close(file, frames);
-            return Err(Errno::EBADF);
-        };
-        if let Some(before) = place.take() {
-            files.close(before.file, frames);
-        }
-        let installed = install(state, caller, file, (close_on_exec, index));
+        // There need not be one.
+        let _ = process.files.close(to, files, frames);
+        let installed = install(state, caller, file, (close_on_exec, number));
         state.wake();
         installed
-    })
+    });
+    reclaim();
+    installed
 }
 
 /// `fcntl`: copies and flags.
@@ -157,21 +222,21 @@ pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
         let descriptor = process.descriptor(number)?;
         match command {
             DUPLICATE | DUPLICATE_CLOEXEC => {
-                let least = usize::try_from(argument).map_err(|_| Errno::EINVAL)?;
+                let least = u32::try_from(argument).ok();
+                let least = least.filter(|least| *least < process.files.limit());
+                let least = least.ok_or(Errno::EINVAL)?;
                 let place = (command == DUPLICATE_CLOEXEC, least);
                 duplicate(state, caller, number, place)
             }
             GET_FLAGS => Ok(descriptor.close_on_exec.into()),
             SET_FLAGS => {
-                if let Some(descriptor) = &mut process.files[number as usize] {
-                    descriptor.close_on_exec = argument & 1 != 0;
-                }
+                process.files.set_close_on_exec(number, argument & 1 != 0)?;
                 Ok(0)
             }
             GET_STATUS => Ok(files.get(&descriptor.file)?.flags.into()),
             SET_STATUS => {
                 let flags = &mut files.get(&descriptor.file)?.flags;
-                *flags = *flags & !flag::NONBLOCK | argument as u32 & flag::NONBLOCK;
+                *flags = *flags & !flag::CHANGEABLE | argument as u32 & flag::CHANGEABLE;
                 Ok(0)
             }
             _ => Err(Errno::EINVAL),
@@ -186,204 +251,26 @@ pub fn pipe2(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let (process, frames, files) = caller.parts(state)?;
         let (reader, writer) = files.pipe(flags & flag::NONBLOCK, frames)?;
-        let first = process.install(reader, close_on_exec, 0);
-        let second = process.install(writer, close_on_exec, 0);
-        let numbers = match (first, second) {
-            (Ok(first), Ok(second)) => [first as u32, second as u32],
-            (first, second) => {
-                for file in [first, second] {
-                    match file {
-                        Err(file) => files.close(file, frames),
-                        Ok(number) => undo(process, files, frames, number),
-                    }
-                }
-                return Err(Errno::EMFILE);
+        let mut numbers = [None; 2];
+        for (number, file) in numbers.iter_mut().zip([reader, writer]) {
+            match process.install(file, close_on_exec, 0, frames) {
+                Ok(place) => *number = Some(place),
+                Err(file) => files.close(file, frames),
             }
+        }
+        let bytes = numbers.map(|number| number.unwrap_or_default().to_le_bytes());
+        let written = if numbers.contains(&None) {
+            Err(Errno::EMFILE)
+        } else {
+            user::write(state, caller, caller.address(0), bytes.as_flattened())
         };
-        let bytes = numbers.map(u32::to_le_bytes);
-        let written = user::write(state, caller, caller.address(0), bytes.as_flattened());
         if written.is_err() {
             let (process, frames, files) = caller.parts(state)?;
-            for number in numbers {
-                undo(process, files, frames, number as usize);
+            for number in numbers.into_iter().flatten() {
+                process.files.close(number as i32, files, frames)?;
             }
         }
         written.map(|()| 0)
-    })
-}
-
-fn undo(
-    process: &mut Process,
-    files: &mut Files,
-    frames: &mut tenon_process::Frames,
-    number: usize,
-) {
-    if let Some(descriptor) = process.files[number].take() {
-        files.close(descriptor.file, frames);
-    }
-}
-
-/// `chdir`.
-pub fn chdir(caller: &Caller) -> Result<u64, Errno> {
-    with_state(|state| {
-        let at = (WORKING_DIRECTORY, caller.address(0));
-        let node = node(state, caller, at, true)?;
-        if node.kind != Kind::Directory {
-            return Err(Errno::ENOTDIR);
-        }
-        caller.parts(state)?.0.directory = node.path;
-        Ok(0)
-    })
-}
-
-/// `getcwd`.
-pub fn getcwd(caller: &Caller) -> Result<u64, Errno> {
-    with_state(|state| {
-        let directory = caller.parts(state)?.0.directory;
-        let size = directory.len() + 2;
-        if size > caller.address(1) {
-            return Err(Errno::ERANGE);
-        }
-        let to = caller.address(0);
-        user::write(state, caller, to, b"/")?;
-        user::write(state, caller, to + 1, directory.as_bytes())?;
-        user::write(state, caller, to + size - 1, b"\0")?;
-        Ok(size as u64)
-    })
-}
-
-/// `faccessat`: nothing can be written but devices.
-pub fn faccessat(caller: &Caller) -> Result<u64, Errno> {
-    const EXECUTE: u64 = 1;
-    const WRITE: u64 = 2;
-    with_state(|state| {
-        let node = node(state, caller, (caller.int(0), caller.address(1)), true)?;
-        let mode = caller.argument(2);
-        let device = matches!(node.kind, Kind::Device(_));
-        if mode & WRITE != 0 && !device {
-            return Err(Errno::EROFS);
-        }
-        if mode & EXECUTE != 0 && node.permissions & 0o111 == 0 {
-            return Err(Errno::EACCES);
-        }
-        Ok(0)
-    })
-}
-
-/// `readlinkat`.
-pub fn readlinkat(caller: &Caller) -> Result<u64, Errno> {
-    with_state(|state| {
-        let node = node(state, caller, (caller.int(0), caller.address(1)), false)?;
-        let Kind::Link(target) = node.kind else {
-            return Err(Errno::EINVAL);
-        };
-        let bytes = target.as_bytes();
-        let length = bytes.len().min(caller.address(3));
-        let part = bytes.get(..length).unwrap_or_default();
-        user::write(state, caller, caller.address(2), part)?;
-        Ok(length as u64)
-    })
-}
-
-/// What `stat` reports of a file.
-pub(crate) struct Status {
-    pub mode: u32,
-    pub number: u32,
-    pub size: u64,
-    pub device: (u32, u32),
-}
-
-/// Types in `st_mode`.
-mod kind {
-    pub const PIPE: u32 = 0o1 << 12;
-    pub const CHARACTERS: u32 = 0o2 << 12;
-    pub const DIRECTORY: u32 = 0o4 << 12;
-    pub const FILE: u32 = 0o10 << 12;
-    pub const LINK: u32 = 0o12 << 12;
-}
-
-impl Status {
-    fn of(node: &Node) -> Self {
-        let (kind, size, device) = match node.kind {
-            Kind::Directory => (kind::DIRECTORY, 0, (0, 0)),
-            Kind::File(bytes) => (kind::FILE, bytes.len(), (0, 0)),
-            Kind::Link(target) => (kind::LINK, target.len(), (0, 0)),
-            Kind::Device(device) => (kind::CHARACTERS, 0, device.number()),
-        };
-        Self {
-            mode: kind | node.permissions,
-            number: node.number,
-            size: size as u64,
-            device,
-        }
-    }
-
-    fn of_object(object: &Object) -> Self {
-        let status = |mode, number, size: usize, device| Self {
-            mode,
-            number,
-            size: size as u64,
-            device,
-        };
-        match object {
-            Object::Directory(node) => Self::of(node),
-            Object::File(bytes, number, permissions) => {
-                status(kind::FILE | permissions, *number, bytes.len(), (0, 0))
-            }
-            Object::Device(device, number) => {
-                status(kind::CHARACTERS | 0o666, *number, 0, device.number())
-            }
-            Object::Pipe(index, _) => status(kind::PIPE | 0o600, *index as u32 + 1, 0, (0, 0)),
-        }
-    }
-
-    /// `struct stat` of AArch64.
-    pub(crate) fn bytes(&self) -> [u8; 128] {
-        let mut bytes = [0; 128];
-        let mut put = |at: usize, word: u64, size: usize| {
-            if let Some(place) = bytes.get_mut(at..at + size) {
-                place.copy_from_slice(&word.to_le_bytes()[..size]);
-            }
-        };
-        put(0, 1, 8);
-        put(8, self.number.into(), 8);
-        put(16, self.mode.into(), 4);
-        put(20, 1, 4);
-        put(32, (self.device.0 << 8 | self.device.1).into(), 8);
-        put(48, self.size, 8);
-        put(56, 4096, 4);
-        put(64, self.size.div_ceil(512), 8);
-        bytes
-    }
-}
-
-/// `newfstatat`.
-pub fn newfstatat(caller: &Caller) -> Result<u64, Errno> {
-    let flags = caller.argument(3);
-    let mut first = [0];
-    with_state(|state| {
-        user::read(state, caller, caller.address(1), &mut first)?;
-        let status = if flags & EMPTY_PATH != 0 && first == [0] {
-            let (process, _, files) = caller.parts(state)?;
-            let file = &process.descriptor(caller.int(0))?.file;
-            Status::of_object(&files.get(file)?.object)
-        } else {
-            let at = (caller.int(0), caller.address(1));
-            Status::of(&node(state, caller, at, flags & NO_FOLLOW == 0)?)
-        };
-        user::write(state, caller, caller.address(2), &status.bytes())?;
-        Ok(0)
-    })
-}
-
-/// `fstat`.
-pub fn fstat(caller: &Caller) -> Result<u64, Errno> {
-    with_state(|state| {
-        let (process, _, files) = caller.parts(state)?;
-        let file = &process.descriptor(caller.int(0))?.file;
-        let status = Status::of_object(&files.get(file)?.object);
-        user::write(state, caller, caller.address(1), &status.bytes())?;
-        Ok(0)
     })
 }
 
@@ -392,50 +279,59 @@ const ENTRY: usize = 19;
 
 /// `getdents64`.
 pub fn getdents64(caller: &Caller) -> Result<u64, Errno> {
-    const NAME: usize = tenon_vfs::PATH;
-    const MOST: usize = (ENTRY + NAME).next_multiple_of(8);
+    const MOST: usize = (ENTRY + tenon_vfs::NAME + 1).next_multiple_of(8);
+    /// Entries of one call at most.
+    const ENTRIES: usize = 128;
     with_state(|state| {
-        let (mut done, tree) = (0, state.tree);
-        loop {
+        let mut done = 0;
+        for _ in 0..ENTRIES {
             let (process, _, files) = caller.parts(state)?;
-            let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-            let Object::Directory(directory) = &description.object else {
+            let reference = &process.descriptor(caller.int(0))?.file;
+            let description = files.get(reference)?;
+            let Object::Directory(directory) = description.object else {
                 return Err(Errno::ENOTDIR);
             };
-            let offset = description.offset as usize;
-            let entry = match offset {
-                0 => Some((".", directory.number, Kind::Directory)),
-                1 => Some(("..", directory.number, Kind::Directory)),
-                _ => tree.entry(directory, offset - 2),
+            let offset = description.offset;
+            let tree = &files.tree.files;
+            let mut bytes = [0; MOST];
+            let mut put_name = |name: &[u8]| {
+                bytes[ENTRY..ENTRY + name.len()].copy_from_slice(name);
+                name.len()
             };
-            let Some((name, number, kind)) = entry else {
-                break;
+            // Entries of the directory have offsets from 2 on.
+            let (inode, next, length) = match offset {
+                0 => (directory, 1, put_name(b".")),
+                1 => (tree.inode(directory)?.parent(), 2, put_name(b"..")),
+                _ => match tree.entry(directory, offset - 2)? {
+                    None => break,
+                    Some(entry) => (entry.inode, entry.next + 2, put_name(entry.name())),
+                },
             };
-            let name = name.get(..name.len().min(NAME - 1)).unwrap_or_default();
-            let size = (ENTRY + name.len() + 1).next_multiple_of(8);
+            let size = (ENTRY + length + 1).next_multiple_of(8);
             if done + size > caller.address(2) {
                 if done == 0 {
                     return Err(Errno::EINVAL);
                 }
                 break;
             }
-            description.offset += 1;
-            let mut bytes = [0; MOST];
-            bytes[..8].copy_from_slice(&u64::from(number).to_le_bytes());
-            bytes[8..16].copy_from_slice(&(offset as u64 + 1).to_le_bytes());
+            bytes[..8].copy_from_slice(&(u64::from(inode) + 1).to_le_bytes());
+            bytes[8..16].copy_from_slice(&next.to_le_bytes());
             bytes[16..18].copy_from_slice(&(size as u16).to_le_bytes());
-            bytes[18] = match kind {
-                Kind::Directory => 4,
-                Kind::File(_) => 8,
-                Kind::Link(_) => 10,
-                Kind::Device(_) => 2,
-            };
-            bytes[ENTRY..ENTRY + name.len()].copy_from_slice(name.as_bytes());
+            bytes[18] = (crate::status::kind_bits(tree.inode(inode)?.kind) >> 12) as u8;
+            files.get(reference)?.offset = next;
             let part = bytes.get(..size).unwrap_or(&bytes);
             user::write(state, caller, caller.address(1) + done, part)?;
             done += size;
         }
         Ok(done as u64)
+    })
+}
+
+/// `fchdir`.
+pub fn fchdir(caller: &Caller) -> Result<u64, Errno> {
+    with_state(|state| {
+        let directory = base(state, caller, caller.int(0))?;
+        crate::names::enter(state, caller, directory)
     })
 }
 

@@ -1,7 +1,7 @@
 //! System calls about a process: numbers, names, limits, memory.
 
 use crate::user;
-use tenon_process::{Caller, DESCRIPTORS, Errno, NAME, with_state};
+use tenon_process::{Caller, Errno, NAME, with_state};
 
 /// `getpid` and `gettid`.
 pub fn getpid(caller: &Caller) -> Result<u64, Errno> {
@@ -18,9 +18,13 @@ pub fn zero(_: &Caller) -> Result<u64, Errno> {
     Ok(0)
 }
 
-/// `umask`: files are not created.
-pub fn umask(_: &Caller) -> Result<u64, Errno> {
-    Ok(0o22)
+/// `umask`.
+pub fn umask(caller: &Caller) -> Result<u64, Errno> {
+    let mask = caller.argument(0) as u32 & 0o777;
+    with_state(|state| {
+        let (process, ..) = caller.parts(state)?;
+        Ok(core::mem::replace(&mut process.mask, mask).into())
+    })
 }
 
 /// Size of a field of `struct utsname`.
@@ -53,7 +57,10 @@ pub fn prlimit64(caller: &Caller) -> Result<u64, Errno> {
     const UNLIMITED: u64 = u64::MAX;
     let limit = match caller.argument(1) {
         STACK => 8 << 20,
-        FILES => DESCRIPTORS as u64,
+        FILES => with_state(|state| {
+            let (process, ..) = caller.parts(state)?;
+            Ok::<_, Errno>(process.files.limit().into())
+        })?,
         resource if resource < 16 => UNLIMITED,
         _ => return Err(Errno::EINVAL),
     };
@@ -137,7 +144,7 @@ pub fn sysinfo(caller: &Caller) -> Result<u64, Errno> {
     })
 }
 
-/// Calls that libraries of programs try first and do without: `sendfile`, `rseq`.
+/// Calls that libraries of programs try first and do without: `rseq`.
 pub fn absent(_: &Caller) -> Result<u64, Errno> {
     Err(Errno::ENOSYS)
 }

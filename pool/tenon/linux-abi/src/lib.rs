@@ -2,7 +2,9 @@
 //!
 //! | module | calls |
 //! |---|---|
-//! | [`file`] | files and directories of the image, descriptors |
+//! | [`file`] | opening files, descriptors |
+//! | [`names`] | names of files: directories, links, renaming |
+//! | [`status`] | attributes of files: status, size, permissions, times |
 //! | [`transfer`] | reading and writing: files, pipes, console |
 //! | [`memory`] | `brk`, mappings |
 //! | [`process`] | creation, programs, end |
@@ -19,8 +21,10 @@
 pub mod file;
 pub mod identity;
 pub mod memory;
+pub mod names;
 pub mod process;
 pub mod signal;
+pub mod status;
 pub mod time;
 pub mod transfer;
 mod user;
@@ -29,13 +33,29 @@ use tenon_process::{Call, Calls};
 
 /// All calls of this library.
 pub static CALLS: Calls = Calls(&[
-    Call(17, file::getcwd),
+    Call(17, names::getcwd),
     Call(23, file::dup),
     Call(24, file::dup3),
     Call(25, file::fcntl),
     Call(29, transfer::ioctl),
-    Call(48, file::faccessat),
-    Call(49, file::chdir),
+    Call(33, names::mknodat),
+    Call(34, names::mkdirat),
+    Call(35, names::unlinkat),
+    Call(36, names::symlinkat),
+    Call(37, names::linkat),
+    Call(38, names::renameat),
+    Call(43, status::statfs),
+    Call(44, status::fstatfs),
+    Call(45, status::truncate),
+    Call(46, status::ftruncate),
+    Call(47, status::fallocate),
+    Call(48, names::faccessat),
+    Call(49, names::chdir),
+    Call(50, file::fchdir),
+    Call(52, status::fchmod),
+    Call(53, status::fchmodat),
+    Call(54, status::fchownat),
+    Call(55, status::fchown),
     Call(56, file::openat),
     Call(57, file::close),
     Call(59, file::pipe2),
@@ -46,10 +66,17 @@ pub static CALLS: Calls = Calls(&[
     Call(65, transfer::readv),
     Call(66, transfer::writev),
     Call(67, transfer::pread64),
-    Call(71, identity::absent),
-    Call(78, file::readlinkat),
-    Call(79, file::newfstatat),
-    Call(80, file::fstat),
+    Call(68, transfer::pwrite64),
+    Call(69, transfer::preadv),
+    Call(70, transfer::pwritev),
+    Call(71, transfer::sendfile),
+    Call(78, names::readlinkat),
+    Call(79, status::newfstatat),
+    Call(80, status::fstat),
+    Call(81, status::sync),
+    Call(82, status::fsync),
+    Call(83, status::fsync),
+    Call(88, status::utimensat),
     Call(93, process::exit),
     Call(94, process::exit),
     Call(96, process::set_tid_address),
@@ -84,6 +111,11 @@ pub static CALLS: Calls = Calls(&[
     Call(233, memory::madvise),
     Call(260, process::wait4),
     Call(261, identity::prlimit64),
+    Call(276, names::renameat2),
     Call(278, identity::getrandom),
+    Call(285, transfer::copy_file_range),
+    Call(291, status::statx),
     Call(293, identity::absent),
+    Call(436, file::close_range),
+    Call(439, names::faccessat),
 ]);

@@ -49,8 +49,11 @@ pub fn mmap(caller: &Caller) -> Result<u64, Errno> {
         let backing = if flags & flag::ANONYMOUS != 0 {
             Backing::Zero
         } else {
-            match &files.get(&process.descriptor(caller.int(4))?.file)?.object {
-                Object::File(bytes, ..) => Backing::Bytes(bytes, offset),
+            match files.get(&process.descriptor(caller.int(4))?.file)?.object {
+                Object::File(inode) => {
+                    let content = files.tree.files.unwritten(inode);
+                    Backing::Bytes(content.ok_or(Errno::ENODEV)?, offset)
+                }
                 _ => return Err(Errno::EACCES),
             }
         };

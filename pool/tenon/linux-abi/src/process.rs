@@ -2,6 +2,7 @@
 
 use crate::user;
 use tenon_process::{BEGUN, Caller, End, Errno, State, with_state};
+use tenon_vfs::Path;
 
 /// `exit` and `exit_group`: a process has one thread.
 pub fn exit(caller: &Caller) -> Result<u64, Errno> {
@@ -53,11 +54,14 @@ pub fn clone(caller: &Caller) -> Result<u64, Errno> {
 /// `execve`.
 pub fn execve(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
-        let path = user::path(state, caller, caller.address(0))?;
+        let mut path = Path::new();
+        user::path(state, caller, caller.address(0), &mut path)?;
         state.strings.clear();
         collect(state, caller, caller.address(1), false)?;
         collect(state, caller, caller.address(2), true)?;
-        caller.execute(state, path.as_str()?)?;
+        // Names of programs are UTF-8.
+        let path = core::str::from_utf8(path.bytes()).map_err(|_| Errno::ENOENT)?;
+        caller.execute(state, path)?;
         state.wake();
         BEGUN
     })

@@ -16,6 +16,11 @@ pub(crate) fn now() -> [u64; 2] {
     [nanoseconds / SECOND, nanoseconds % SECOND]
 }
 
+/// Nanoseconds since the start.
+pub(crate) fn nanoseconds() -> u64 {
+    Instant::now().nanoseconds()
+}
+
 /// `clock_gettime`.
 pub fn clock_gettime(caller: &Caller) -> Result<u64, Errno> {
     if caller.argument(0) >= CLOCKS {

@@ -1,7 +1,9 @@
 //! System calls that read and write files, pipes and devices.
 
-use crate::file::{NONBLOCK, is_console};
+use crate::file::{flag, is_console};
+use crate::names::clock;
 use crate::user;
+use core::cell::Cell;
 use tenon_process::{Caller, Errno, Object, State, with_state};
 use tenon_thread::time::Duration;
 use tenon_thread::{input, output, time};
@@ -13,6 +15,8 @@ const PIECE: usize = 512;
 const POLL: Duration = Duration::from_millis(2);
 /// Bytes of one call at most, as in Linux.
 const MOST: usize = 0x7fff_f000;
+/// Bytes that are written to a pipe at once.
+const PIPE_BUF: usize = 4096;
 /// At most as many buffers of a call.
 const VECTORS: u64 = 1024;
 
@@ -26,6 +30,48 @@ enum Step {
     Input,
 }
 
+/// A kind of descriptor that a transfer treats in its own way.
+#[derive(Clone, Copy)]
+enum Target {
+    Device(Device),
+    File(u32),
+    Pipe(u32),
+}
+
+/// What a descriptor transfers with, if it is open for that; the flags and the offset.
+fn target(
+    state: &mut State,
+    caller: &Caller,
+    number: i32,
+    writes: bool,
+) -> Result<(Target, u32, u64), Errno> {
+    let (process, _, files) = caller.parts(state)?;
+    let description = files.get(&process.descriptor(number)?.file)?;
+    let (flags, offset) = (description.flags, description.offset);
+    let refused = if writes {
+        flag::READ_ONLY
+    } else {
+        flag::WRITE_ONLY
+    };
+    if flags & flag::ACCESS == refused {
+        return Err(Errno::EBADF);
+    }
+    let target = match description.object {
+        Object::Directory(_) => return Err(Errno::EISDIR),
+        Object::File(inode) => Target::File(inode),
+        Object::Device(device, _) => Target::Device(device),
+        Object::Pipe(index, _) => Target::Pipe(index),
+    };
+    Ok((target, flags, offset))
+}
+
+/// Sets the offset of a descriptor.
+fn set_offset(state: &mut State, caller: &Caller, number: i32, offset: u64) -> Result<(), Errno> {
+    let (process, _, files) = caller.parts(state)?;
+    files.get(&process.descriptor(number)?.file)?.offset = offset;
+    Ok(())
+}
+
 /// Reads up to a piece into the memory of the caller.
 fn read_step(
     state: &mut State,
@@ -35,12 +81,7 @@ fn read_step(
 ) -> Result<Step, Errno> {
     let mut piece = [0; PIECE];
     let length = length.min(PIECE);
-    let (process, _, files) = caller.parts(state)?;
-    let file = files.share(&process.descriptor(caller.int(0))?.file);
-    let taken = take(state, &file, &mut piece[..length], at);
-    let (_, frames, files) = caller.parts(state)?;
-    files.close(file, frames);
-    let step = taken?;
+    let step = take(state, caller, caller.int(0), &mut piece[..length], at)?;
     if let Step::Done(count) = step {
         user::write(state, caller, to, &piece[..count])?;
     }
@@ -50,42 +91,42 @@ fn read_step(
 /// Takes bytes out of a file.
 fn take(
     state: &mut State,
-    file: &tenon_process::FileReference,
+    caller: &Caller,
+    number: i32,
     piece: &mut [u8],
     at: Option<u64>,
 ) -> Result<Step, Errno> {
-    let description = state.files.get(file)?;
-    let flags = description.flags;
-    match description.object {
-        Object::Directory(_) => Err(Errno::EISDIR),
-        Object::File(bytes, ..) => {
-            let offset = at.unwrap_or(description.offset);
-            let from = usize::try_from(offset)
-                .unwrap_or(usize::MAX)
-                .min(bytes.len());
-            let count = piece.len().min(bytes.len() - from);
-            piece[..count].copy_from_slice(&bytes[from..from + count]);
+    let (target, flags, offset) = target(state, caller, number, false)?;
+    match target {
+        Target::File(inode) => {
+            let from = at.unwrap_or(offset);
+            let files = clock(state);
+            let now = files.now;
+            let count = files.read(inode, from, piece)?;
+            files.inode_mut(inode)?.accessed = now;
             if at.is_none() {
-                description.offset += count as u64;
+                set_offset(state, caller, number, from + count as u64)?;
             }
             Ok(Step::Done(count))
         }
-        Object::Pipe(_, true) => Err(Errno::EBADF),
-        Object::Pipe(..) if at.is_some() => Err(Errno::ESPIPE),
-        Object::Pipe(index, false) => match state.files.read_pipe(index, piece) {
-            Some(count) => {
-                state.wake();
-                Ok(Step::Done(count))
+        Target::Pipe(_) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Pipe(index) => {
+            let (_, frames, files) = caller.parts(state)?;
+            match files.read_pipe(index, piece, frames) {
+                Some(count) => {
+                    state.wake();
+                    Ok(Step::Done(count))
+                }
+                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
+                None => Ok(Step::Wait),
             }
-            None if flags & NONBLOCK != 0 => Err(Errno::EAGAIN),
-            None => Ok(Step::Wait),
-        },
-        Object::Device(Device::Null, _) => Ok(Step::Done(0)),
-        Object::Device(Device::Zero, _) => {
+        }
+        Target::Device(Device::Null) => Ok(Step::Done(0)),
+        Target::Device(Device::Zero | Device::Full) => {
             piece.fill(0);
             Ok(Step::Done(piece.len()))
         }
-        Object::Device(Device::Console, _) => read_console(piece, flags),
+        Target::Device(Device::Console) => read_console(piece, flags),
     }
 }
 
@@ -112,7 +153,7 @@ fn read_console(piece: &mut [u8], flags: u32) -> Result<Step, Errno> {
         }
     }
     match count {
-        0 if flags & NONBLOCK == 0 => Ok(Step::Input),
+        0 if flags & flag::NONBLOCK == 0 => Ok(Step::Input),
         0 => Err(Errno::EAGAIN),
         count => Ok(Step::Done(count)),
     }
@@ -177,48 +218,120 @@ pub fn pread64(caller: &Caller) -> Result<u64, Errno> {
     read_all(caller, buffer, Some(caller.argument(3)), false)
 }
 
-/// Writes up to a piece from the memory of the caller.
-fn write_step(
+/// `pwrite64`.
+pub fn pwrite64(caller: &Caller) -> Result<u64, Errno> {
+    let buffer = (caller.address(1), caller.address(2));
+    write_all(caller, buffer, Some(caller.argument(3)))
+}
+
+/// Bytes for the console, which are written without the state's mutex.
+type ForConsole = Option<([u8; PIECE], usize)>;
+
+/// Puts bytes into a file; `None` if that has to wait.
+fn put(
     state: &mut State,
     caller: &Caller,
-    (from, length): (usize, usize),
-    console: &mut Option<([u8; PIECE], usize)>,
+    number: i32,
+    piece: &[u8],
+    at: Option<u64>,
 ) -> Result<Option<usize>, Errno> {
-    let length = length.min(PIECE);
-    let (process, _, files) = caller.parts(state)?;
-    let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-    let flags = description.flags;
-    match description.object {
-        Object::Device(Device::Null | Device::Zero, _) => Ok(Some(length)),
-        Object::Device(Device::Console, _) => {
-            let mut piece = [0; PIECE];
-            user::read(state, caller, from, &mut piece[..length])?;
-            *console = Some((piece, length));
-            Ok(Some(length))
-        }
-        Object::Pipe(index, true) => {
-            let mut piece = [0; PIECE];
-            user::read(state, caller, from, &mut piece[..length])?;
-            match state.files.write_pipe(index, &piece[..length]) {
+    let (target, flags, offset) = target(state, caller, number, true)?;
+    match target {
+        Target::Device(Device::Null | Device::Zero | Device::Console) => Ok(Some(piece.len())),
+        Target::Device(Device::Full) => Err(Errno::ENOSPC),
+        Target::Pipe(_) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Pipe(index) => {
+            let (_, frames, files) = caller.parts(state)?;
+            match files.write_pipe(index, piece, frames) {
                 Some(written) => {
                     state.wake();
                     written.map(Some)
                 }
-                None if flags & NONBLOCK != 0 => Err(Errno::EAGAIN),
+                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
                 None => Ok(None),
             }
         }
-        Object::Pipe(_, false) | Object::File(..) | Object::Directory(_) => Err(Errno::EBADF),
+        Target::File(inode) => {
+            let files = clock(state);
+            let from = match at {
+                // As in Linux, also where an offset is stated.
+                _ if flags & flag::APPEND != 0 => files.inode(inode)?.size,
+                Some(at) => at,
+                None => offset,
+            };
+            let (_, frames, files) = caller.parts(state)?;
+            let count = files.tree.files.write(inode, from, piece, frames)?;
+            if at.is_none() {
+                set_offset(state, caller, number, from + count as u64)?;
+            }
+            Ok(Some(count))
+        }
     }
 }
 
+/// Writes up to a piece from the memory of the caller, to a pipe as much as is written at once.
+fn write_step(
+    state: &mut State,
+    caller: &Caller,
+    (from, length): (usize, usize),
+    at: Option<u64>,
+    console: &mut ForConsole,
+) -> Result<Option<usize>, Errno> {
+    let (target, flags, _) = target(state, caller, caller.int(0), true)?;
+    let mut piece = [0; PIECE];
+    if let Target::Device(Device::Null | Device::Zero) = target {
+        return Ok(Some(length));
+    }
+    // Others' bytes are not mixed with so many.
+    let at_once = match target {
+        Target::Pipe(index) if length <= PIPE_BUF => {
+            let (filled, room) = state.files.fill(index).unwrap_or_default();
+            if filled > 0 && room < length {
+                return if flags & flag::NONBLOCK != 0 {
+                    Err(Errno::EAGAIN)
+                } else {
+                    Ok(None)
+                };
+            }
+            length
+        }
+        _ => length.min(PIECE),
+    };
+    let mut done = 0;
+    loop {
+        let part = (at_once - done).min(PIECE);
+        let piece = &mut piece[..part];
+        let read = user::read(state, caller, from.wrapping_add(done), piece);
+        let put = read.and_then(|()| put(state, caller, caller.int(0), piece, at));
+        match put {
+            Ok(Some(count)) => {
+                done += count;
+                if done == at_once || count < part {
+                    break;
+                }
+            }
+            Ok(None) | Err(_) if done > 0 => break,
+            other => return other,
+        }
+    }
+    if let Target::Device(Device::Console) = target {
+        *console = Some((piece, done));
+    }
+    Ok(Some(done))
+}
+
 /// Writes a buffer of the caller, and waits where a pipe is full.
-fn write_all(caller: &Caller, (from, length): (usize, usize)) -> Result<u64, Errno> {
+fn write_all(
+    caller: &Caller,
+    (from, length): (usize, usize),
+    at: Option<u64>,
+) -> Result<u64, Errno> {
     let (mut done, length) = (0, length.min(MOST));
     loop {
         let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
-        let written = caller.wait(|state| write_step(state, caller, rest, &mut console));
+        let offset = at.map(|at| at.saturating_add(done as u64));
+        let written = caller.wait(|state| write_step(state, caller, rest, offset, &mut console));
         if let Some((piece, length)) = &console {
             output::write(&piece[..*length]);
         }
@@ -235,7 +348,117 @@ fn write_all(caller: &Caller, (from, length): (usize, usize)) -> Result<u64, Err
 
 /// `write`.
 pub fn write(caller: &Caller) -> Result<u64, Errno> {
-    write_all(caller, (caller.address(1), caller.address(2)))
+    write_all(caller, (caller.address(1), caller.address(2)), None)
+}
+
+/// Copies from one descriptor to another, each at an offset or at its own; returns how many bytes,
+/// and the offsets behind them.
+fn copy(
+    caller: &Caller,
+    (from, mut from_at): (i32, Option<u64>),
+    (to, mut to_at): (i32, Option<u64>),
+    length: usize,
+) -> Result<(u64, Option<u64>, Option<u64>), Errno> {
+    let length = length.min(MOST);
+    let mut done = 0;
+    while done < length {
+        let mut piece = [0; PIECE];
+        let part = (length - done).min(PIECE);
+        let taken = caller.wait(|state| {
+            target(state, caller, to, true)?;
+            match take(state, caller, from, &mut piece[..part], from_at)? {
+                Step::Done(count) => Ok(Some(count)),
+                Step::Wait => Ok(None),
+                // A terminal is no source of such copies.
+                Step::Input => Err(Errno::EINVAL),
+            }
+        });
+        let count = match taken {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error),
+        };
+        let mut written = 0;
+        let mut result = Ok(());
+        while written < count && result.is_ok() {
+            let rest = &piece[written..count];
+            let put = caller.wait(|state| put(state, caller, to, rest, to_at));
+            result = put.map(|put| {
+                let is_console = with_state(|state| {
+                    let target = target(state, caller, to, true);
+                    matches!(target, Ok((Target::Device(Device::Console), ..)))
+                });
+                if is_console {
+                    output::write(&rest[..put]);
+                }
+                written += put;
+                to_at = to_at.map(|at| at + put as u64);
+            });
+        }
+        done += written;
+        from_at = from_at.map(|at| at + written as u64);
+        if let Err(error) = result {
+            if from_at.is_none() && written < count {
+                // What was taken and not written is read again, if it is of a file.
+                with_state(|state| {
+                    if let Ok((Target::File(_), _, offset)) = target(state, caller, from, false) {
+                        let offset = offset - (count - written) as u64;
+                        let _ = set_offset(state, caller, from, offset);
+                    }
+                });
+            }
+            if done == 0 {
+                return Err(error);
+            }
+            break;
+        }
+    }
+    Ok((done as u64, from_at, to_at))
+}
+
+/// The offset that a pointer states, if it is not null.
+fn offset_at(caller: &Caller, from: usize) -> Result<Option<u64>, Errno> {
+    if from == 0 {
+        return Ok(None);
+    }
+    let [offset] = user::words(caller, from)?;
+    let valid = offset <= i64::MAX as u64;
+    valid.then_some(Some(offset)).ok_or(Errno::EINVAL)
+}
+
+/// `sendfile`.
+pub fn sendfile(caller: &Caller) -> Result<u64, Errno> {
+    let at = caller.address(2);
+    let from = (caller.int(1), offset_at(caller, at)?);
+    let (done, next, _) = copy(caller, from, (caller.int(0), None), caller.address(3))?;
+    if let Some(next) = next {
+        user::put_words(caller, at, [next])?;
+    }
+    Ok(done)
+}
+
+/// `copy_file_range`: of files.
+pub fn copy_file_range(caller: &Caller) -> Result<u64, Errno> {
+    let (from_at, to_at) = (caller.address(1), caller.address(3));
+    if caller.argument(5) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    for (number, writes) in [(caller.int(0), false), (caller.int(2), true)] {
+        let (target, ..) = with_state(|state| target(state, caller, number, writes))?;
+        if !matches!(target, Target::File(_)) {
+            return Err(Errno::EINVAL);
+        }
+    }
+    let from = (caller.int(0), offset_at(caller, from_at)?);
+    let to = (caller.int(2), offset_at(caller, to_at)?);
+    let (done, from_next, to_next) = copy(caller, from, to, caller.address(4))?;
+    for (at, next) in [(from_at, from_next), (to_at, to_next)] {
+        if let Some(next) = next {
+            user::put_words(caller, at, [next])?;
+        }
+    }
+    Ok(done)
 }
 
 /// Calls `transfer` for each buffer of a vector, until one is not transferred as a whole.
@@ -275,7 +498,27 @@ pub fn readv(caller: &Caller) -> Result<u64, Errno> {
 
 /// `writev`.
 pub fn writev(caller: &Caller) -> Result<u64, Errno> {
-    each_vector(caller, |buffer, _| write_all(caller, buffer))
+    each_vector(caller, |buffer, _| write_all(caller, buffer, None))
+}
+
+/// `preadv`.
+pub fn preadv(caller: &Caller) -> Result<u64, Errno> {
+    let at = Cell::new(caller.argument(3));
+    each_vector(caller, |buffer, begun| {
+        let done = read_all(caller, buffer, Some(at.get()), begun)?;
+        at.set(at.get().saturating_add(done));
+        Ok(done)
+    })
+}
+
+/// `pwritev`.
+pub fn pwritev(caller: &Caller) -> Result<u64, Errno> {
+    let at = Cell::new(caller.argument(3));
+    each_vector(caller, |buffer, _| {
+        let done = write_all(caller, buffer, Some(at.get()))?;
+        at.set(at.get().saturating_add(done));
+        Ok(done)
+    })
 }
 
 /// `lseek`.
@@ -285,39 +528,58 @@ pub fn lseek(caller: &Caller) -> Result<u64, Errno> {
     const END: u64 = 2;
     with_state(|state| {
         let (process, _, files) = caller.parts(state)?;
-        let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-        let size = match &description.object {
-            Object::File(bytes, ..) => bytes.len() as u64,
+        let file = &process.descriptor(caller.int(0))?.file;
+        let description = files.get(file)?;
+        let before = description.offset;
+        let size = match description.object {
+            Object::File(inode) => files.tree.files.inode(inode)?.size,
             Object::Directory(_) => 0,
             Object::Pipe(..) | Object::Device(Device::Console, _) => return Err(Errno::ESPIPE),
             Object::Device(..) => return Ok(0),
         };
         let base = match caller.argument(2) {
             SET => 0,
-            CURRENT => description.offset,
+            CURRENT => before,
             END => size,
             _ => return Err(Errno::EINVAL),
         };
         let offset = base.checked_add_signed(caller.argument(1) as i64);
         let offset = offset.filter(|offset| *offset <= i64::MAX as u64);
-        description.offset = offset.ok_or(Errno::EINVAL)?;
-        Ok(description.offset)
+        let offset = offset.ok_or(Errno::EINVAL)?;
+        files.get(file)?.offset = offset;
+        Ok(offset)
     })
 }
 
-/// `ioctl`: the console is a terminal of fixed size.
+/// `ioctl`: the console is a terminal of fixed size; bytes that can be read.
 pub fn ioctl(caller: &Caller) -> Result<u64, Errno> {
     const GET_ATTRIBUTES: u64 = 0x5401;
     const SET_ATTRIBUTES: core::ops::RangeInclusive<u64> = 0x5402..=0x5404;
     const GET_SIZE: u64 = 0x5413;
+    /// `FIONREAD`.
+    const READABLE: u64 = 0x541b;
     const SIZE: [u16; 4] = [24, 80, 0, 0];
     with_state(|state| {
         let (process, _, files) = caller.parts(state)?;
         let description = files.get(&process.descriptor(caller.int(0))?.file)?;
+        let to = caller.address(2);
+        if caller.argument(1) == READABLE {
+            let (object, offset) = (&description.object, description.offset);
+            let count = match *object {
+                Object::Pipe(index, _) => files.fill(index).unwrap_or_default().0 as u64,
+                Object::File(inode) => {
+                    let size = files.tree.files.inode(inode)?.size;
+                    size.saturating_sub(offset)
+                }
+                _ => return Err(Errno::ENOTTY),
+            };
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            user::write(state, caller, to, &count.to_le_bytes())?;
+            return Ok(0);
+        }
         if !is_console(&description.object) {
             return Err(Errno::ENOTTY);
         }
-        let to = caller.address(2);
         match caller.argument(1) {
             GET_ATTRIBUTES => user::write(state, caller, to, &attributes())?,
             GET_SIZE => {

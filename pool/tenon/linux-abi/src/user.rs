@@ -1,22 +1,7 @@
 //! Values in the memory of the calling process.
 
 use tenon_process::{Caller, Errno, State, with_state};
-use tenon_vfs::PATH;
-
-/// A path that a process states.
-pub struct Text {
-    bytes: [u8; PATH],
-    length: usize,
-}
-
-impl Text {
-    /// Its text.
-    pub fn as_str(&self) -> Result<&str, Errno> {
-        let bytes = self.bytes.get(..self.length).unwrap_or_default();
-        // The archive has names in UTF-8 alone.
-        core::str::from_utf8(bytes).map_err(|_| Errno::ENOENT)
-    }
-}
+use tenon_vfs::Path;
 
 /// Copies bytes from the calling process.
 pub fn read(state: &mut State, caller: &Caller, from: usize, to: &mut [u8]) -> Result<(), Errno> {
@@ -31,19 +16,10 @@ pub fn write(state: &mut State, caller: &Caller, to: usize, from: &[u8]) -> Resu
 }
 
 /// Reads a path.
-pub fn path(state: &mut State, caller: &Caller, from: usize) -> Result<Text, Errno> {
-    let mut text = Text {
-        bytes: [0; PATH],
-        length: 0,
-    };
+pub fn path(state: &mut State, caller: &Caller, from: usize, to: &mut Path) -> Result<(), Errno> {
     let (process, frames, _) = caller.parts(state)?;
-    text.length = process
-        .space()?
-        .read_string(from, &mut text.bytes, frames)?;
-    if text.length == PATH {
-        return Err(Errno::ENAMETOOLONG);
-    }
-    Ok(text)
+    let space = process.space()?;
+    to.set(|room| Ok::<_, Errno>(space.read_string(from, room, frames)?))
 }
 
 /// Reads 64-bit words.

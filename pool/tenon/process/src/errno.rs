@@ -33,6 +33,8 @@ numbers! {
     ESRCH = 3;
     /// Interrupted.
     EINTR = 4;
+    /// No such device.
+    ENXIO = 6;
     /// The argument list is too long.
     E2BIG = 7;
     /// No program.
@@ -49,6 +51,14 @@ numbers! {
     EACCES = 13;
     /// Bad address.
     EFAULT = 14;
+    /// In use.
+    EBUSY = 16;
+    /// The file exists.
+    EEXIST = 17;
+    /// The file is on another file system.
+    EXDEV = 18;
+    /// No such operation of the device.
+    ENODEV = 19;
     /// No directory.
     ENOTDIR = 20;
     /// A directory.
@@ -61,6 +71,10 @@ numbers! {
     EMFILE = 24;
     /// No terminal.
     ENOTTY = 25;
+    /// The file is too large.
+    EFBIG = 27;
+    /// No memory for files.
+    ENOSPC = 28;
     /// No position in a pipe.
     ESPIPE = 29;
     /// Read-only file system.
@@ -73,8 +87,12 @@ numbers! {
     ENAMETOOLONG = 36;
     /// No such system call.
     ENOSYS = 38;
+    /// The directory is not empty.
+    ENOTEMPTY = 39;
     /// Too many symbolic links.
     ELOOP = 40;
+    /// Operation not supported.
+    EOPNOTSUPP = 95;
 }
 
 impl core::error::Error for Errno {}
@@ -98,11 +116,27 @@ impl From<space::Error> for Errno {
     }
 }
 
+impl From<tenon_vfs::FileError> for Errno {
+    fn from(error: tenon_vfs::FileError) -> Self {
+        use tenon_vfs::FileError as Error;
+        match error {
+            Error::NotFound => Self::ENOENT,
+            Error::Exists => Self::EEXIST,
+            Error::NotDirectory => Self::ENOTDIR,
+            Error::IsDirectory => Self::EISDIR,
+            Error::NotEmpty => Self::ENOTEMPTY,
+            Error::Name => Self::ENAMETOOLONG,
+            Error::NoSpace => Self::ENOSPC,
+            Error::TooLarge => Self::EFBIG,
+            Error::Invalid => Self::EINVAL,
+        }
+    }
+}
+
 impl From<tenon_vfs::Error> for Errno {
     fn from(error: tenon_vfs::Error) -> Self {
         match error {
-            tenon_vfs::Error::NotFound => Self::ENOENT,
-            tenon_vfs::Error::NotDirectory => Self::ENOTDIR,
+            tenon_vfs::Error::File(error) => error.into(),
             tenon_vfs::Error::Loop => Self::ELOOP,
             tenon_vfs::Error::TooLong => Self::ENAMETOOLONG,
         }

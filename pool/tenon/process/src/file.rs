@@ -1,27 +1,42 @@
 //! [`Files`]: open files of all processes, by descriptions and pipes.
 
 use crate::errno::Errno;
-use tenon_frames::{Frame, Frames, PAGE};
-use tenon_vfs::{Device, Kind, Node};
+use tenon_frames::{Frames, PAGE, PageMap, Table};
+use tenon_vfs::{Device, Kind, Tree};
 
 /// Open file descriptions at a time.
-const OPEN: usize = 64;
+const OPEN: u32 = 4096;
 /// `O_WRONLY`.
 const WRITES: u32 = 1;
 /// Pipes at a time.
-const PIPES: usize = 16;
+const PIPES: u32 = 1024;
+/// Pages of a pipe.
+const PIPE_PAGES: usize = 16;
+/// Bytes of a pipe.
+const CAPACITY: usize = PIPE_PAGES * PAGE;
 
 /// What a description refers to.
 #[derive(Debug)]
 pub enum Object {
-    /// A device.
+    /// A device, and its inode.
     Device(Device, u32),
-    /// A file: its bytes, number and permissions.
-    File(&'static [u8], u32, u32),
-    /// A directory.
-    Directory(Node),
+    /// A file, by its inode.
+    File(u32),
+    /// A directory, by its inode.
+    Directory(u32),
     /// An end of a pipe, the writing one if true.
-    Pipe(usize, bool),
+    Pipe(u32, bool),
+}
+
+impl Object {
+    /// The inode that it holds.
+    #[must_use]
+    pub fn inode(&self) -> Option<u32> {
+        match *self {
+            Self::Device(_, inode) | Self::File(inode) | Self::Directory(inode) => Some(inode),
+            Self::Pipe(..) => None,
+        }
+    }
 }
 
 /// An open file description.
@@ -39,7 +54,7 @@ pub struct Description {
 /// A pipe with the bytes that are written and not read.
 #[derive(Debug)]
 struct Pipe {
-    room: Frame,
+    pages: PageMap,
     start: usize,
     length: usize,
     readers: u32,
@@ -49,52 +64,68 @@ struct Pipe {
 /// A reference to a description.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reference that is not closed is lost"]
-pub struct FileReference(usize);
+pub struct FileReference(u32);
 
-/// The open files of all processes.
+/// The files of all processes: the tree, what is open, and pipes.
 #[derive(Debug)]
 pub struct Files {
-    open: [Option<Description>; OPEN],
-    pipes: [Option<Pipe>; PIPES],
-}
-
-impl Default for Files {
-    fn default() -> Self {
-        Self::new()
-    }
+    /// The tree.
+    pub tree: Tree,
+    open: Table<Description>,
+    pipes: Table<Pipe>,
 }
 
 impl Files {
-    /// No open file.
-    pub const fn new() -> Self {
+    /// No open file of a tree.
+    #[must_use]
+    pub const fn new(tree: Tree) -> Self {
         Self {
-            open: [const { None }; OPEN],
-            pipes: [const { None }; PIPES],
+            tree,
+            open: Table::new(OPEN),
+            pipes: Table::new(PIPES),
         }
     }
 
-    /// Opens an object.
-    pub fn open(&mut self, object: Object, flags: u32) -> Result<FileReference, Errno> {
-        let place = self.open.iter().position(Option::is_none);
-        let place = place.ok_or(Errno::ENFILE)?;
-        self.open[place] = Some(Description {
+    /// Opens an object, whose inode is held until it is closed.
+    pub fn open(
+        &mut self,
+        object: Object,
+        flags: u32,
+        frames: &mut Frames,
+    ) -> Result<FileReference, Errno> {
+        let inode = object.inode();
+        let description = Description {
             references: 1,
             object,
             offset: 0,
             flags,
-        });
+        };
+        let place = self.open.insert(description, 0, frames);
+        let place = place.map_err(|_| Errno::ENFILE)?;
+        if let Some(inode) = inode {
+            self.tree.files.hold(inode);
+        }
         Ok(FileReference(place))
     }
 
-    /// Opens a node of the tree. A symbolic link is none that can be opened.
-    pub fn open_node(&mut self, node: Node, flags: u32) -> Result<FileReference, Errno> {
-        let object = match node.kind {
-            Kind::Directory => Object::Directory(node),
-            Kind::File(bytes) => Object::File(bytes, node.number, node.permissions),
-            Kind::Device(device) => Object::Device(device, node.number),
-            Kind::Link(_) => return Err(Errno::ELOOP),
+    /// Opens an inode. A symbolic link is none that can be opened.
+    pub fn open_inode(
+        &mut self,
+        number: u32,
+        flags: u32,
+        frames: &mut Frames,
+    ) -> Result<FileReference, Errno> {
+        let object = match self.tree.files.inode(number)?.kind {
+            Kind::Directory => Object::Directory(number),
+            Kind::File => Object::File(number),
+            Kind::Device(..) => {
+                let device = self.tree.device(number).ok_or(Errno::ENXIO)?;
+                Object::Device(device, number)
+            }
+            Kind::Link => return Err(Errno::ELOOP),
+            Kind::Pipe | Kind::Socket => return Err(Errno::ENXIO),
         };
-        self.open(object, flags)
+        self.open(object, flags, frames)
     }
 
     /// Makes a pipe; returns its reading and its writing end.
@@ -103,40 +134,27 @@ impl Files {
         flags: u32,
         frames: &mut Frames,
     ) -> Result<(FileReference, FileReference), Errno> {
-        let index = self.pipes.iter().position(Option::is_none);
-        let index = index.ok_or(Errno::ENFILE)?;
-        let room = frames.allocate().ok_or(Errno::ENOMEM)?;
-        self.pipes[index] = Some(Pipe {
-            room,
+        let pipe = Pipe {
+            pages: PageMap::new(),
             start: 0,
             length: 0,
-            readers: 0,
-            writers: 0,
-        });
-        let ends = self.open_ends(index, flags);
-        if ends.is_err()
-            && let Some(pipe) = self.pipes[index].take()
-        {
-            frames.release(pipe.room);
-        }
-        ends
-    }
-
-    fn open_ends(
-        &mut self,
-        index: usize,
-        flags: u32,
-    ) -> Result<(FileReference, FileReference), Errno> {
-        let reader = self.open(Object::Pipe(index, false), flags)?;
-        match self.open(Object::Pipe(index, true), flags | WRITES) {
-            Ok(writer) => {
-                if let Some(pipe) = &mut self.pipes[index] {
-                    (pipe.readers, pipe.writers) = (1, 1);
-                }
-                Ok((reader, writer))
-            }
+            readers: 1,
+            writers: 1,
+        };
+        let index = self.pipes.insert(pipe, 0, frames);
+        let index = index.map_err(|_| Errno::ENFILE)?;
+        let reader = match self.open(Object::Pipe(index, false), flags, frames) {
+            Ok(reader) => reader,
             Err(error) => {
-                self.open[reader.0] = None;
+                self.pipes.remove(index, frames);
+                return Err(error);
+            }
+        };
+        match self.open(Object::Pipe(index, true), flags | WRITES, frames) {
+            Ok(writer) => Ok((reader, writer)),
+            Err(error) => {
+                self.close_end(index, true, frames);
+                self.close(reader, frames);
                 Err(error)
             }
         }
@@ -144,8 +162,7 @@ impl Files {
 
     /// The description of a reference.
     pub fn get(&mut self, file: &FileReference) -> Result<&mut Description, Errno> {
-        let place = self.open.get_mut(file.0).and_then(Option::as_mut);
-        place.ok_or(Errno::EBADF)
+        self.open.get_mut(file.0).ok_or(Errno::EBADF)
     }
 
     /// A further reference to a description.
@@ -158,25 +175,26 @@ impl Files {
 
     /// Ends a reference; the last one closes the file.
     pub fn close(&mut self, file: FileReference, frames: &mut Frames) {
-        let Some(description) = self.open[file.0].as_mut() else {
+        let Some(description) = self.open.get_mut(file.0) else {
             return;
         };
         description.references -= 1;
         if description.references > 0 {
             return;
         }
-        let ended = self.open[file.0].take();
-        if let Some(Description {
-            object: Object::Pipe(index, writes),
-            ..
-        }) = ended
-        {
+        let Some(ended) = self.open.remove(file.0, frames) else {
+            return;
+        };
+        if let Some(inode) = ended.object.inode() {
+            self.tree.files.let_go(inode, frames);
+        }
+        if let Object::Pipe(index, writes) = ended.object {
             self.close_end(index, writes, frames);
         }
     }
 
-    fn close_end(&mut self, index: usize, writes: bool, frames: &mut Frames) {
-        let Some(pipe) = self.pipes[index].as_mut() else {
+    fn close_end(&mut self, index: u32, writes: bool, frames: &mut Frames) {
+        let Some(pipe) = self.pipes.get_mut(index) else {
             return;
         };
         let count = if writes {
@@ -185,46 +203,76 @@ impl Files {
             &mut pipe.readers
         };
         *count -= 1;
-        if pipe.readers == 0
-            && pipe.writers == 0
-            && let Some(pipe) = self.pipes[index].take()
-        {
-            frames.release(pipe.room);
+        if pipe.readers == 0 && pipe.writers == 0 {
+            let all = 0..PIPE_PAGES as u64;
+            pipe.pages.remove(all, &mut PIPE_PAGES.clone(), frames);
+            self.pipes.remove(index, frames);
         }
     }
 
+    /// Bytes that a pipe has, and bytes that it has room for.
+    #[must_use]
+    pub fn fill(&self, index: u32) -> Option<(usize, usize)> {
+        let pipe = self.pipes.get(index)?;
+        Some((pipe.length, CAPACITY - pipe.length))
+    }
+
     /// Takes bytes out of a pipe; `None` if it has none and a writer, nothing at its end.
-    pub fn read_pipe(&mut self, index: usize, to: &mut [u8]) -> Option<usize> {
-        let pipe = self.pipes.get_mut(index)?.as_mut()?;
+    pub fn read_pipe(&mut self, index: u32, to: &mut [u8], frames: &mut Frames) -> Option<usize> {
+        let pipe = self.pipes.get_mut(index)?;
         let count = to.len().min(pipe.length);
         if count == 0 {
             return (pipe.writers == 0 || to.is_empty()).then_some(0);
         }
-        let first = count.min(PAGE - pipe.start);
-        let (front, back) = to[..count].split_at_mut(first);
-        pipe.room.read(pipe.start, front);
-        pipe.room.read(0, back);
-        pipe.start = (pipe.start + count) % PAGE;
-        pipe.length -= count;
+        let mut done = 0;
+        while done < count {
+            let (page, at) = ((pipe.start / PAGE) as u64, pipe.start % PAGE);
+            let part = (PAGE - at).min(count - done);
+            if let Some(frame) = pipe.pages.get(page) {
+                frame.read(at, &mut to[done..done + part]);
+            }
+            pipe.start = (pipe.start + part) % CAPACITY;
+            pipe.length -= part;
+            done += part;
+            // A page that is read is not kept, unless the next bytes are written to it.
+            if at + part == PAGE && pipe.length <= CAPACITY - PAGE {
+                pipe.pages.remove(page..page + 1, &mut 1, frames);
+            }
+        }
         Some(count)
     }
 
     /// Puts bytes into a pipe; `None` if it is full.
-    pub fn write_pipe(&mut self, index: usize, from: &[u8]) -> Option<Result<usize, Errno>> {
-        let pipe = self.pipes.get_mut(index)?.as_mut()?;
+    pub fn write_pipe(
+        &mut self,
+        index: u32,
+        from: &[u8],
+        frames: &mut Frames,
+    ) -> Option<Result<usize, Errno>> {
+        let pipe = self.pipes.get_mut(index)?;
         if pipe.readers == 0 {
             return Some(Err(Errno::EPIPE));
         }
-        let room = PAGE - pipe.length;
-        let count = from.len().min(room);
+        let count = from.len().min(CAPACITY - pipe.length);
         if count == 0 && !from.is_empty() {
             return None;
         }
-        let at = (pipe.start + pipe.length) % PAGE;
-        let first = count.min(PAGE - at);
-        pipe.room.write(at, &from[..first]);
-        pipe.room.write(0, &from[first..count]);
-        pipe.length += count;
+        let mut done = 0;
+        while done < count {
+            let place = (pipe.start + pipe.length) % CAPACITY;
+            let (page, at) = ((place / PAGE) as u64, place % PAGE);
+            let part = (PAGE - at).min(count - done);
+            let Some(frame) = pipe.pages.get_or_allocate(page, frames) else {
+                return Some(if done > 0 {
+                    Ok(done)
+                } else {
+                    Err(Errno::ENOMEM)
+                });
+            };
+            frame.write(at, &from[done..done + part]);
+            pipe.length += part;
+            done += part;
+        }
         Some(Ok(count))
     }
 }

@@ -30,7 +30,7 @@ pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
 pub use errno::Errno;
 pub use file::{Description, FileReference, Files, Object};
 pub use first::First;
-pub use process::{DESCRIPTORS, Descriptor, End, NAME, Process};
+pub use process::{Descriptor, Descriptors, End, NAME, Process};
 pub use program::{Lookup, Space, Start, Strings, load, script};
 pub use state::{State, with_state};
 pub use tenon_frames::Frames;
@@ -39,7 +39,6 @@ pub use thread::Slot;
 use core::fmt;
 use tenon_thread::environment::{self, MapError};
 use tenon_user as user;
-use tenon_vfs::Tree;
 
 /// Error of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +83,7 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
     let entries = environment::kernel_entries().map_err(Error::Map)?;
     let entropy = hw_arch::read_register!("cntvct_el0");
     // SAFETY: the memory is mapped one to one, and of this call alone.
-    unsafe { State::install(memory, tree(), entropy) }.map_err(Error::Program)?;
+    unsafe { State::install(memory, archive(), entropy) }.map_err(Error::Program)?;
     // SAFETY: the entries are the kernel's own, without access from EL0; its devices are mapped.
     let root = with_state(|state| unsafe { state.set_kernel(entries) });
     // SAFETY: the root maps what the kernel's own does, and is never released.
@@ -106,14 +105,24 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
 unsafe extern "Rust" {
     // SAFETY: `statics!` defines it with this type, and no code writes it.
     safe static TENON_PROCESS_ROOT: &'static [u8];
+    // SAFETY: as above.
+    safe static TENON_PROCESS_DESCRIPTORS: u32;
 }
 
-/// The file tree of the image.
-fn tree() -> Tree {
+/// The archive of files in the image.
+fn archive() -> &'static [u8] {
     #[cfg(target_os = "none")]
-    return Tree::new(TENON_PROCESS_ROOT);
+    return TENON_PROCESS_ROOT;
     #[cfg(not(target_os = "none"))]
-    return Tree::new(&[]);
+    return &[];
+}
+
+/// Descriptors of a process at most.
+fn descriptors() -> u32 {
+    #[cfg(target_os = "none")]
+    return TENON_PROCESS_DESCRIPTORS;
+    #[cfg(not(target_os = "none"))]
+    return 64;
 }
 
 /// Defines the static objects of processes in an image: storage of threads, the table of system
@@ -147,6 +156,8 @@ macro_rules! statics {
                 environment: $environment,
                 ends_vm: config::TENON_PROCESS_ENDS_VM,
             };
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_DESCRIPTORS: u32 = config::TENON_PROCESS_DESCRIPTORS as u32;
         }
     };
 }

@@ -1,13 +1,12 @@
 //! A process: its address space, descriptors and end.
 
 use crate::errno::Errno;
-use crate::file::FileReference;
+use crate::file::{FileReference, Files};
 use crate::program::Space;
 use core::ops::Range;
 use heapless::String;
+use tenon_frames::{Frames, Table};
 
-/// Descriptors of a process.
-pub const DESCRIPTORS: usize = 32;
 /// Bytes of a program's name, with the NUL of Linux.
 pub const NAME: usize = 16;
 /// A descriptor.
@@ -17,6 +16,93 @@ pub struct Descriptor {
     pub file: FileReference,
     /// Whether `execve` closes it.
     pub close_on_exec: bool,
+}
+
+/// The descriptors of a process, by numbers below a limit.
+#[derive(Debug)]
+pub struct Descriptors(Table<Descriptor>);
+
+impl Descriptors {
+    /// No descriptor.
+    pub(crate) const fn new(limit: u32) -> Self {
+        Self(Table::new(limit))
+    }
+
+    /// The number that none has.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.0.limit()
+    }
+
+    /// The descriptor of a number.
+    pub fn get(&self, number: i32) -> Result<&Descriptor, Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        self.0.get(number).ok_or(Errno::EBADF)
+    }
+
+    /// Sets whether `execve` closes a descriptor.
+    pub fn set_close_on_exec(&mut self, number: i32, close: bool) -> Result<(), Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        let descriptor = self.0.get_mut(number).ok_or(Errno::EBADF)?;
+        descriptor.close_on_exec = close;
+        Ok(())
+    }
+
+    /// The first number from `first` on that has a descriptor.
+    #[must_use]
+    pub fn next(&self, first: u32) -> Option<u32> {
+        self.0.numbers(first).next()
+    }
+
+    /// Closes a descriptor.
+    pub fn close(
+        &mut self,
+        number: i32,
+        files: &mut Files,
+        frames: &mut Frames,
+    ) -> Result<(), Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        let descriptor = self.0.remove(number, frames).ok_or(Errno::EBADF)?;
+        files.close(descriptor.file, frames);
+        Ok(())
+    }
+
+    /// Closes all, or those that `execve` closes.
+    pub(crate) fn close_all(&mut self, on_exec: bool, files: &mut Files, frames: &mut Frames) {
+        let mut next = 0;
+        while let Some(number) = self.next(next) {
+            let closes = |descriptor: &Descriptor| !on_exec || descriptor.close_on_exec;
+            if self.0.get(number).is_some_and(closes) {
+                // It exists.
+                let _ = self.close(number.cast_signed(), files, frames);
+            }
+            next = number + 1;
+        }
+    }
+
+    /// Descriptors of the same descriptions, by the same numbers.
+    pub(crate) fn share(&self, files: &mut Files, frames: &mut Frames) -> Result<Self, Errno> {
+        let mut copy = Self::new(self.limit());
+        for number in self.0.numbers(0) {
+            let Some(Descriptor {
+                file,
+                close_on_exec,
+            }) = self.0.get(number)
+            else {
+                continue;
+            };
+            let shared = Descriptor {
+                file: files.share(file),
+                close_on_exec: *close_on_exec,
+            };
+            if let Err(shared) = copy.0.insert(shared, number, frames) {
+                files.close(shared.file, frames);
+                copy.close_all(false, files, frames);
+                return Err(Errno::ENOMEM);
+            }
+        }
+        Ok(copy)
+    }
 }
 
 /// How a process ended, as `wait4` reports it.
@@ -51,9 +137,11 @@ pub struct Process {
     /// The heap of `brk`: its start and its end.
     pub heap: Range<usize>,
     /// Its descriptors.
-    pub files: [Option<Descriptor>; DESCRIPTORS],
-    /// The path of its working directory.
-    pub directory: &'static str,
+    pub files: Descriptors,
+    /// The inode of its working directory, which it holds.
+    pub directory: u32,
+    /// The permissions that files which it creates do not get.
+    pub mask: u32,
     /// The name of its program.
     pub(crate) name: String<{ NAME - 1 }>,
     /// How it ended; it waits to be collected then.
@@ -88,11 +176,7 @@ impl Process {
 
     /// The descriptor of a number.
     pub fn descriptor(&self, number: i32) -> Result<&Descriptor, Errno> {
-        let index = usize::try_from(number).map_err(|_| Errno::EBADF)?;
-        self.files
-            .get(index)
-            .and_then(Option::as_ref)
-            .ok_or(Errno::EBADF)
+        self.files.get(number)
     }
 
     /// Puts a reference at the lowest free number from `least` on.
@@ -100,14 +184,14 @@ impl Process {
         &mut self,
         file: FileReference,
         close_on_exec: bool,
-        least: usize,
-    ) -> Result<usize, FileReference> {
-        let free = (least..DESCRIPTORS).find(|index| self.files[*index].is_none());
-        let Some(index) = free else { return Err(file) };
-        self.files[index] = Some(Descriptor {
+        least: u32,
+        frames: &mut Frames,
+    ) -> Result<u32, FileReference> {
+        let descriptor = Descriptor {
             file,
             close_on_exec,
-        });
-        Ok(index)
+        };
+        let installed = self.files.0.insert(descriptor, least, frames);
+        installed.map_err(|descriptor| descriptor.file)
     }
 }

@@ -3,7 +3,7 @@
 use crate::call::NUMBERS as NUMBERS_OF_CALLS;
 use crate::errno::Errno;
 use crate::file::Files;
-use crate::process::{DESCRIPTORS, Descriptor, End, Process};
+use crate::process::{Descriptors, End, NAME, Process};
 use crate::program::{self, Space, Strings};
 use crate::thread::{Slot, slots};
 use core::fmt::{self, Write as _};
@@ -14,7 +14,7 @@ use tenon_address_space::{Access, KernelPart, PAGE};
 use tenon_frames::Frames;
 use tenon_sync::Mutex;
 use tenon_thread::{output, thread};
-use tenon_vfs::{Device, Kind, Node, Tree};
+use tenon_vfs::{Device, Kind, Path, ROOT, Tree};
 
 /// Bytes of a line about a process: with a system call of `tenon-strace`.
 const REPORT: usize = if cfg!(feature = "strace") { 220 } else { 96 };
@@ -34,9 +34,7 @@ pub struct State {
     kernel: KernelPart,
     /// TTBR0_EL1 without a process.
     kernel_base: u64,
-    /// The file tree.
-    pub tree: Tree,
-    /// Open files.
+    /// The file tree and open files.
     pub files: Files,
     /// Arguments of the program that is being loaded.
     pub strings: &'static mut Strings,
@@ -91,7 +89,7 @@ impl State {
     /// The memory is mapped one to one, and used by no other code.
     pub(crate) unsafe fn install(
         memory: Range<usize>,
-        tree: Tree,
+        archive: &'static [u8],
         entropy: u64,
     ) -> Result<(), Errno> {
         let mut start = memory.start.next_multiple_of(PAGE);
@@ -118,15 +116,16 @@ impl State {
             )
         };
         // SAFETY: what is behind the reserved places is of the frames alone.
-        let frames = unsafe { Frames::new(start..memory.end) };
+        let mut frames = unsafe { Frames::new(start..memory.end) };
+        let total = frames.available() * PAGE;
+        let tree = Tree::new(archive, &mut frames)?;
         let state = Self {
-            total: frames.available() * PAGE,
+            total,
             frames,
             // SAFETY: no entry is used.
             kernel: unsafe { KernelPart::new([0; 4]) },
             kernel_base: 0,
-            tree,
-            files: Files::new(),
+            files: Files::new(tree),
             strings,
             processes,
             last: 0,
@@ -240,8 +239,9 @@ impl State {
             parent: 0,
             space: Some(space),
             heap: 0..0,
-            files: [const { None }; DESCRIPTORS],
-            directory: "",
+            files: Descriptors::new(crate::descriptors()),
+            directory: ROOT,
+            mask: 0o22,
             name: String::new(),
             end: None,
             own_program: false,
@@ -257,13 +257,15 @@ impl State {
 
     fn begin(&mut self, slot: &'static Slot, path: &str) -> Result<(), Errno> {
         let start = self.load(slot, path)?;
-        let console = Device::Console;
-        let node = self.tree.find("", "dev/console", true)?;
+        let mut console = Path::of(b"/dev/console")?;
+        let found = self.files.tree.find(ROOT, &mut console, true)?;
+        let inode = found.inode()?;
+        let (process, frames, files) = self.parts(slot)?;
+        files.tree.files.hold(process.directory);
         for _ in 0..3 {
-            let object = crate::file::Object::Device(console, node.number);
-            let file = self.files.open(object, 2)?;
-            let (process, frames, files) = self.parts(slot)?;
-            if let Err(file) = process.install(file, false, 0) {
+            let object = crate::file::Object::Device(Device::Console, inode);
+            let file = files.open(object, 2, frames)?;
+            if let Err(file) = process.install(file, false, 0, frames) {
                 files.close(file, frames);
             }
         }
@@ -273,33 +275,43 @@ impl State {
         slot.spawn(number, 0, base)
     }
 
-    /// The file of a program.
-    fn executable(&mut self, slot: &Slot, path: &str) -> Result<(Node, &'static [u8]), Errno> {
+    /// The file of a program, and its name without symbolic links.
+    fn executable(
+        &mut self,
+        slot: &Slot,
+        path: &str,
+    ) -> Result<(&'static [u8], String<{ NAME - 1 }>), Errno> {
         let directory = self.process(slot)?.directory;
-        let node = self.tree.find(directory, path, true)?;
-        match node.kind {
-            Kind::File(file) if node.permissions & 0o111 != 0 => Ok((node, file)),
-            _ => Err(Errno::EACCES),
+        let mut path = Path::of(path.as_bytes())?;
+        let found = self.files.tree.find(directory, &mut path, true)?;
+        let file = program_of(&self.files.tree, found.inode()?)?;
+        let mut name = String::new();
+        let text = core::str::from_utf8(path.text(&found.name)).unwrap_or_default();
+        for character in text.chars() {
+            if name.push(character).is_err() {
+                break;
+            }
         }
+        Ok((file, name))
     }
 
     /// Loads a program into a new address space of a process, which replaces the present one.
     fn load(&mut self, slot: &'static Slot, path: &str) -> Result<program::Start, Errno> {
-        let (mut node, mut file) = self.executable(slot, path)?;
+        let (mut file, mut name) = self.executable(slot, path)?;
         let mut path = path;
         if let Some((interpreter, argument)) = program::script(file) {
             match argument {
                 Some(argument) => self.strings.replace_first(&[interpreter, argument, path])?,
                 None => self.strings.replace_first(&[interpreter, path])?,
             }
-            (node, file) = self.executable(slot, interpreter)?;
+            (file, name) = self.executable(slot, interpreter)?;
             path = interpreter;
         }
         let random = self.random();
-        let tree = self.tree;
-        let lookup = |path: &str| match tree.find("", path, true)?.kind {
-            Kind::File(bytes) => Ok(bytes),
-            _ => Err(Errno::EACCES),
+        let tree = &self.files.tree;
+        let lookup = |path: &str| {
+            let found = tree.find(ROOT, &mut Path::of(path.as_bytes())?, true)?;
+            program_of(tree, found.inode()?)
         };
         let asid = index_of(slot) as u8 + 1;
         let mut space = Space::new(self.kernel, asid, &mut self.frames)?;
@@ -321,8 +333,7 @@ impl State {
         let base = space.translation_base();
         let (process, frames, _) = self.parts(slot)?;
         process.heap = start.heap..start.heap;
-        let name = node.path.rsplit('/').next().unwrap_or_default();
-        process.set_name(name);
+        process.set_name(&name);
         if let Some(before) = process.space.replace(space) {
             // SAFETY: the tables have the kernel's entries, and stay until `finish` or the next
             // program.
@@ -336,11 +347,7 @@ impl State {
     pub fn execute(&mut self, slot: &'static Slot, path: &str) -> Result<(), Errno> {
         let start = self.load(slot, path)?;
         let (process, frames, files) = self.parts(slot)?;
-        for place in &mut process.files {
-            if let Some(descriptor) = place.take_if(|descriptor| descriptor.close_on_exec) {
-                files.close(descriptor.file, frames);
-            }
-        }
+        process.files.close_all(true, files, frames);
         process.own_program = true;
         slot.space.clear();
         slot.begin(start.pc, start.sp);
@@ -361,25 +368,23 @@ impl State {
         let number = self.allocate_number();
         let kernel = self.kernel;
         let (parent, frames, files) = self.parts(caller)?;
-        let mut space = parent.space()?.fork(kernel, index as u8 + 1, frames)?;
+        let mut descriptors = parent.files.share(files, frames)?;
+        let forked = parent.space()?.fork(kernel, index as u8 + 1, frames);
+        let mut space = forked.inspect_err(|_| descriptors.close_all(false, files, frames))?;
+        files.tree.files.hold(parent.directory);
         if let Some(to) = child_number {
             // As in Linux, an address that cannot be written is no error.
             let _ = space.write(to, &number.to_le_bytes(), frames);
         }
         let base = space.translation_base();
-        let copies = core::array::from_fn(|index| {
-            parent.files[index].as_ref().map(|descriptor| Descriptor {
-                file: files.share(&descriptor.file),
-                close_on_exec: descriptor.close_on_exec,
-            })
-        });
         let child = Process {
             number,
             parent: parent.number,
             space: Some(space),
             heap: parent.heap.clone(),
-            files: copies,
+            files: descriptors,
             directory: parent.directory,
+            mask: parent.mask,
             name: parent.name.clone(),
             end: None,
             own_program: false,
@@ -401,9 +406,9 @@ impl State {
     /// Releases a process that has no thread.
     fn discard(&mut self, index: usize) {
         if let Some(mut process) = self.processes[index].take() {
-            for descriptor in process.files.iter_mut().filter_map(Option::take) {
-                self.files.close(descriptor.file, &mut self.frames);
-            }
+            let (files, frames) = (&mut self.files, &mut self.frames);
+            process.files.close_all(false, files, frames);
+            files.tree.files.let_go(process.directory, frames);
             if let Some(space) = process.space {
                 space.release(&mut self.frames);
             }
@@ -482,9 +487,9 @@ impl State {
             let Ok((process, frames, files)) = state.parts(slot) else {
                 return;
             };
-            for descriptor in process.files.iter_mut().filter_map(Option::take) {
-                files.close(descriptor.file, frames);
-            }
+            process.files.close_all(false, files, frames);
+            files.tree.files.let_go(process.directory, frames);
+            process.directory = ROOT;
             if let Some(space) = process.space.take() {
                 space.release(frames);
             }
@@ -572,6 +577,15 @@ fn report_end(process: &Process) {
         }
         None => {}
     }
+}
+
+/// The content of a program's file.
+fn program_of(tree: &Tree, number: u32) -> Result<&'static [u8], Errno> {
+    let inode = tree.files.inode(number)?;
+    if inode.kind != Kind::File || inode.permissions & 0o111 == 0 {
+        return Err(Errno::EACCES);
+    }
+    tree.files.unwritten(number).ok_or(Errno::ENOEXEC)
 }
 
 /// The index of a slot, which is that of its process.

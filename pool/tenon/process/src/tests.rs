@@ -2,12 +2,14 @@
 
 use crate::errno::Errno;
 use crate::file::{Files, Object};
+use crate::process::{Descriptors, Process};
 use crate::program::{Space, Strings, load, script};
 use crate::{Call, Caller, Calls, disjoint, table};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use tenon_address_space::{Access, KernelPart, PAGE};
 use tenon_frames::Frames;
+use tenon_vfs::{ROOT, Tree};
 
 /// Memory of the frames.
 struct Machine {
@@ -33,6 +35,23 @@ fn space(frames: &mut Frames) -> Space {
     // SAFETY: no processor walks these.
     let kernel = unsafe { KernelPart::new([0; 4]) };
     Space::new(kernel, 1, frames).unwrap()
+}
+
+/// A process without memory.
+fn process(files: Descriptors) -> Process {
+    Process {
+        number: 1,
+        parent: 0,
+        space: None,
+        heap: 0..0,
+        files,
+        directory: ROOT,
+        mask: 0,
+        name: heapless::String::new(),
+        end: None,
+        own_program: false,
+        waits: false,
+    }
 }
 
 fn strings() -> Box<Strings> {
@@ -276,8 +295,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        6 => (0..3000usize).prop_map(Step::Write),
-        6 => (0..3000usize).prop_map(Step::Read),
+        6 => (0..9000usize).prop_map(Step::Write),
+        5 => (0..9000usize).prop_map(Step::Read),
         1 => Just(Step::CloseReader),
         1 => Just(Step::CloseWriter),
     ];
@@ -308,9 +327,10 @@ proptest! {
 
     #[test]
     fn a_pipe_carries_bytes_in_order_until_an_end_is_closed(steps in steps()) {
-        let mut machine = machine(4);
+        let mut machine = machine(24);
         let frames = &mut machine.frames;
-        let mut files = Files::new();
+        let mut files = Files::new(Tree::new(b"", frames).unwrap());
+        let total = frames.available();
         let (reader, writer) = files.pipe(0, frames).unwrap();
         let Object::Pipe(index, false) = files.get(&reader).unwrap().object else { panic!() };
         let (mut ends, mut model) = ((Some(reader), Some(writer)), VecDeque::new());
@@ -319,8 +339,8 @@ proptest! {
             match step {
                 Step::Write(length) if ends.1.is_some() => {
                     let bytes: Vec<u8> = (0..length).map(|i| next.wrapping_add(i as u8)).collect();
-                    let room = PAGE - model.len();
-                    match files.write_pipe(index, &bytes) {
+                    let room = 16 * PAGE - model.len();
+                    match files.write_pipe(index, &bytes, frames) {
                         Some(Err(error)) => {
                             prop_assert!(ends.0.is_none());
                             prop_assert_eq!(error, Errno::EPIPE);
@@ -335,7 +355,7 @@ proptest! {
                 }
                 Step::Read(length) if ends.0.is_some() => {
                     let mut bytes = vec![0; length];
-                    match files.read_pipe(index, &mut bytes) {
+                    match files.read_pipe(index, &mut bytes, frames) {
                         None => prop_assert!(model.is_empty() && ends.1.is_some()),
                         Some(count) => {
                             prop_assert_eq!(count, length.min(model.len()));
@@ -362,27 +382,60 @@ proptest! {
             prop_assert!(files.get(&shared).is_ok());
             files.close(shared, frames);
         }
-        prop_assert_eq!(machine.frames.available(), machine.total);
+        prop_assert_eq!(frames.available(), total);
     }
 }
 
 #[test]
-fn open_files_and_pipes_are_limited() {
-    let mut machine = machine(64);
+fn open_files_and_pipes_end_where_memory_does() {
+    let mut machine = machine(40);
     let frames = &mut machine.frames;
-    let mut files = Files::new();
-    let mut open = Vec::new();
-    while let Ok((reader, writer)) = files.pipe(0, frames) {
-        open.extend([reader, writer]);
+    let mut files = Files::new(Tree::new(b"", frames).unwrap());
+    let total = frames.available();
+    let file = files.tree.files.create_unnamed(0o600, frames).unwrap();
+    let mut open = vec![files.open(Object::File(file), 0, frames).unwrap()];
+    files.tree.files.let_go(file, frames);
+    loop {
+        match files.pipe(0, frames) {
+            Ok((reader, writer)) => open.extend([reader, writer]),
+            Err(error) => break assert_eq!(error, Errno::ENFILE),
+        }
     }
-    assert_eq!(open.len(), 32);
-    while let Ok(file) = files.open(Object::File(b"", 1, 0), 0) {
-        open.push(file);
-    }
-    assert_eq!(open.len(), 64);
-    assert_eq!(files.pipe(0, frames), Err(Errno::ENFILE));
+    // More than there were room for in arrays.
+    assert!(open.len() > 1000);
+    let Object::Pipe(index, _) = files.get(&open[1]).unwrap().object else {
+        panic!();
+    };
+    let written = files.write_pipe(index, &[1; PAGE], frames);
+    assert!(matches!(written, Some(Ok(_) | Err(Errno::ENOMEM))));
     for file in open {
         files.close(file, frames);
     }
-    assert_eq!(machine.frames.available(), machine.total);
+    assert_eq!(frames.available(), total);
+}
+
+#[test]
+fn descriptors_are_shared_by_a_copy() {
+    let mut machine = machine(24);
+    let frames = &mut machine.frames;
+    let mut files = Files::new(Tree::new(b"", frames).unwrap());
+    let mut own = Descriptors::new(600);
+    let total = frames.available();
+    let mut process = process(own);
+    let (reader, writer) = files.pipe(0, frames).unwrap();
+    assert_eq!(process.install(reader, false, 0, frames), Ok(0));
+    assert_eq!(process.install(writer, true, 580, frames), Ok(580));
+    own = process.files;
+    let mut copy = own.share(&mut files, frames).unwrap();
+    own.close_all(true, &mut files, frames);
+    assert!(own.get(580).is_err() && own.get(0).is_ok());
+    own.close_all(false, &mut files, frames);
+    assert!(
+        copy.get(580)
+            .is_ok_and(|descriptor| descriptor.close_on_exec)
+    );
+    assert_eq!(copy.next(1), Some(580));
+    assert_eq!(copy.close(3, &mut files, frames), Err(Errno::EBADF));
+    copy.close_all(false, &mut files, frames);
+    assert_eq!(frames.available(), total);
 }

@@ -30,7 +30,7 @@
 mod path;
 
 pub use path::{PATH, Path};
-pub use tenon_fs_tmp::{Entry, Error as FileError, FileSystem, Inode, Kind, NAME, ROOT};
+pub use tenon_fs_tmp::{Entry, Error as FileError, FileSystem, INODES, Inode, Kind, NAME, ROOT};
 
 use core::fmt;
 use core::ops::Range;
