@@ -10,6 +10,7 @@ pub(crate) mod flag {
     pub const ACCESS: u32 = 0b11;
     pub const READ_ONLY: u32 = 0;
     pub const WRITE_ONLY: u32 = 1;
+    pub const READ_AND_WRITE: u32 = 2;
     pub const CREATE: u32 = 0o100;
     pub const EXCLUSIVE: u32 = 0o200;
     pub const TRUNCATE: u32 = 0o1000;

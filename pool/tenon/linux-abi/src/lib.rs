@@ -3,6 +3,7 @@
 //! | module | calls |
 //! |---|---|
 //! | [`file`] | opening files, descriptors |
+//! | [`event`] | waiting for several descriptors, counters |
 //! | [`names`] | names of files: directories, links, renaming |
 //! | [`status`] | attributes of files: status, size, permissions, times |
 //! | [`transfer`] | reading and writing: files, pipes, console |
@@ -18,6 +19,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod event;
 pub mod file;
 pub mod identity;
 pub mod memory;
@@ -34,6 +36,7 @@ use tenon_process::{Call, Calls};
 /// All calls of this library.
 pub static CALLS: Calls = Calls(&[
     Call(17, names::getcwd),
+    Call(19, event::eventfd2),
     Call(23, file::dup),
     Call(24, file::dup3),
     Call(25, file::fcntl),
@@ -70,6 +73,8 @@ pub static CALLS: Calls = Calls(&[
     Call(69, transfer::preadv),
     Call(70, transfer::pwritev),
     Call(71, transfer::sendfile),
+    Call(72, event::pselect6),
+    Call(73, event::ppoll),
     Call(78, names::readlinkat),
     Call(79, status::newfstatat),
     Call(80, status::fstat),

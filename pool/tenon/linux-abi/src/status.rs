@@ -40,6 +40,8 @@ struct Status {
 enum Subject {
     Inode(u32),
     Pipe(u32),
+    /// What has no inode and no type.
+    Anonymous,
 }
 
 impl Subject {
@@ -49,6 +51,7 @@ impl Subject {
         let object = &files.get(&process.descriptor(number)?.file)?.object;
         Ok(match *object {
             Object::Pipe(index, _) => Self::Pipe(index),
+            Object::Counter(..) => Self::Anonymous,
             Object::Device(_, inode) | Object::File(inode) | Object::Directory(inode) => {
                 Self::Inode(inode)
             }
@@ -70,11 +73,11 @@ impl Subject {
         inode(state, caller, (number, from), flags & NO_FOLLOW == 0).map(Self::Inode)
     }
 
-    /// The inode; a pipe has none that is changed.
+    /// The inode; what is no file has none that is changed.
     fn inode(self) -> Result<u32, Errno> {
         match self {
             Self::Inode(inode) => Ok(inode),
-            Self::Pipe(_) => Err(Errno::EINVAL),
+            Self::Pipe(_) | Self::Anonymous => Err(Errno::EINVAL),
         }
     }
 
@@ -95,11 +98,17 @@ impl Subject {
                     times: [inode.accessed, inode.modified, inode.changed],
                 }
             }
-            Self::Pipe(index) => Status {
-                mode: kind_bits(Kind::Pipe) | 0o600,
+            Self::Pipe(_) | Self::Anonymous => Status {
+                mode: match self {
+                    Self::Pipe(_) => kind_bits(Kind::Pipe) | 0o600,
+                    _ => 0o600,
+                },
                 links: 1,
                 owner: [0; 2],
-                number: u64::from(index) + 1,
+                number: match *self {
+                    Self::Pipe(index) => u64::from(index) + 1,
+                    _ => 1,
+                },
                 size: 0,
                 device: (0, 0),
                 times: [0; 3],

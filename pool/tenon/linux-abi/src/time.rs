@@ -52,7 +52,7 @@ pub fn gettimeofday(caller: &Caller) -> Result<u64, Errno> {
 }
 
 /// Reads a `struct timespec`.
-fn duration(caller: &Caller, from: usize) -> Result<Duration, Errno> {
+pub(crate) fn duration(caller: &Caller, from: usize) -> Result<Duration, Errno> {
     let [seconds, nanoseconds] = user::words(caller, from)?;
     if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
         return Err(Errno::EINVAL);

@@ -1,5 +1,6 @@
 //! System calls that read and write files, pipes and devices.
 
+use crate::event::COUNT_END;
 use crate::file::{flag, is_console};
 use crate::names::clock;
 use crate::user;
@@ -15,6 +16,8 @@ const PIECE: usize = 512;
 const POLL: Duration = Duration::from_millis(2);
 /// Bytes of one call at most, as in Linux.
 const MOST: usize = 0x7fff_f000;
+/// Bytes of a counter.
+const COUNT: usize = 8;
 /// Bytes that are written to a pipe at once.
 const PIPE_BUF: usize = 4096;
 /// At most as many buffers of a call.
@@ -36,6 +39,7 @@ enum Target {
     Device(Device),
     File(u32),
     Pipe(u32),
+    Counter(u64, bool),
 }
 
 /// What a descriptor transfers with, if it is open for that; the flags and the offset.
@@ -61,6 +65,7 @@ fn target(
         Object::File(inode) => Target::File(inode),
         Object::Device(device, _) => Target::Device(device),
         Object::Pipe(index, _) => Target::Pipe(index),
+        Object::Counter(count, one_by_one) => Target::Counter(count, one_by_one),
     };
     Ok((target, flags, offset))
 }
@@ -69,6 +74,16 @@ fn target(
 fn set_offset(state: &mut State, caller: &Caller, number: i32, offset: u64) -> Result<(), Errno> {
     let (process, _, files) = caller.parts(state)?;
     files.get(&process.descriptor(number)?.file)?.offset = offset;
+    Ok(())
+}
+
+/// Sets the value of a counter.
+fn set_counter(state: &mut State, caller: &Caller, number: i32, value: u64) -> Result<(), Errno> {
+    let (process, _, files) = caller.parts(state)?;
+    if let Object::Counter(count, _) = &mut files.get(&process.descriptor(number)?.file)?.object {
+        *count = value;
+    }
+    state.wake();
     Ok(())
 }
 
@@ -120,6 +135,16 @@ fn take(
                 None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
                 None => Ok(Step::Wait),
             }
+        }
+        Target::Counter(..) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Counter(0, _) if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
+        Target::Counter(0, _) => Ok(Step::Wait),
+        Target::Counter(count, one_by_one) => {
+            let read = if one_by_one { 1 } else { count };
+            let place = piece.get_mut(..COUNT).ok_or(Errno::EINVAL)?;
+            place.copy_from_slice(&read.to_le_bytes());
+            set_counter(state, caller, number, count - read)?;
+            Ok(Step::Done(COUNT))
         }
         Target::Device(Device::Null) => Ok(Step::Done(0)),
         Target::Device(Device::Zero | Device::Full) => {
@@ -184,7 +209,8 @@ fn read_all(
         let whole = with_state(|state| {
             let (process, _, files) = caller.parts(state)?;
             let file = &process.descriptor(caller.int(0))?.file;
-            Ok::<_, Errno>(is_console(&files.get(file)?.object))
+            let object = &files.get(file)?.object;
+            Ok::<_, Errno>(is_console(object) || matches!(object, Object::Counter(..)))
         })?;
         if step < (length - (done - step)).min(PIECE) || done == length || whole {
             return Ok(done as u64);
@@ -237,6 +263,7 @@ fn put(
 ) -> Result<Option<usize>, Errno> {
     let (target, flags, offset) = target(state, caller, number, true)?;
     match target {
+        Target::Device(Device::Console) if at.is_some() => Err(Errno::ESPIPE),
         Target::Device(Device::Null | Device::Zero | Device::Console) => Ok(Some(piece.len())),
         Target::Device(Device::Full) => Err(Errno::ENOSPC),
         Target::Pipe(_) if at.is_some() => Err(Errno::ESPIPE),
@@ -246,6 +273,21 @@ fn put(
                 Some(written) => {
                     state.wake();
                     written.map(Some)
+                }
+                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
+                None => Ok(None),
+            }
+        }
+        Target::Counter(..) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Counter(count, _) => {
+            let added = piece.first_chunk().copied().map(u64::from_le_bytes);
+            let added = added
+                .filter(|added| *added != u64::MAX)
+                .ok_or(Errno::EINVAL)?;
+            match count.checked_add(added).filter(|sum| *sum <= COUNT_END) {
+                Some(sum) => {
+                    set_counter(state, caller, number, sum)?;
+                    Ok(Some(COUNT))
                 }
                 None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
                 None => Ok(None),
@@ -295,6 +337,7 @@ fn write_step(
             }
             length
         }
+        Target::Counter(..) => length.min(COUNT),
         _ => length.min(PIECE),
     };
     let mut done = 0;
@@ -327,6 +370,7 @@ fn write_all(
     at: Option<u64>,
 ) -> Result<u64, Errno> {
     let (mut done, length) = (0, length.min(MOST));
+    let target = with_state(|state| target(state, caller, caller.int(0), true));
     loop {
         let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
@@ -340,7 +384,8 @@ fn write_all(
             Err(_) if done > 0 => return Ok(done as u64),
             Err(error) => return Err(error),
         }
-        if done == length {
+        let is_counter = matches!(target, Ok((Target::Counter(..), ..)));
+        if done == length || is_counter {
             return Ok(done as u64);
         }
     }
@@ -534,7 +579,9 @@ pub fn lseek(caller: &Caller) -> Result<u64, Errno> {
         let size = match description.object {
             Object::File(inode) => files.tree.files.inode(inode)?.size,
             Object::Directory(_) => 0,
-            Object::Pipe(..) | Object::Device(Device::Console, _) => return Err(Errno::ESPIPE),
+            Object::Pipe(..) | Object::Counter(..) | Object::Device(Device::Console, _) => {
+                return Err(Errno::ESPIPE);
+            }
             Object::Device(..) => return Ok(0),
         };
         let base = match caller.argument(2) {

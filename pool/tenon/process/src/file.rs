@@ -26,6 +26,8 @@ pub enum Object {
     Directory(u32),
     /// An end of a pipe, the writing one if true.
     Pipe(u32, bool),
+    /// A counter, which is read as one by one if true.
+    Counter(u64, bool),
 }
 
 impl Object {
@@ -34,7 +36,7 @@ impl Object {
     pub fn inode(&self) -> Option<u32> {
         match *self {
             Self::Device(_, inode) | Self::File(inode) | Self::Directory(inode) => Some(inode),
-            Self::Pipe(..) => None,
+            Self::Pipe(..) | Self::Counter(..) => None,
         }
     }
 }
@@ -215,6 +217,13 @@ impl Files {
     pub fn fill(&self, index: u32) -> Option<(usize, usize)> {
         let pipe = self.pipes.get(index)?;
         Some((pipe.length, CAPACITY - pipe.length))
+    }
+
+    /// Whether the other end of a pipe is open, that of readers for the writing end.
+    #[must_use]
+    pub fn has_other_end(&self, index: u32, writes: bool) -> bool {
+        let count = |pipe: &Pipe| if writes { pipe.readers } else { pipe.writers };
+        self.pipes.get(index).is_some_and(|pipe| count(pipe) > 0)
     }
 
     /// Takes bytes out of a pipe; `None` if it has none and a writer, nothing at its end.
