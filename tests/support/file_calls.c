@@ -56,7 +56,8 @@ static word free_memory(void)
 	return info[5];
 }
 
-static char bytes[65536];
+/* In the file, so that it is read there first. */
+static char bytes[65536] = "bytes";
 
 static void use_files(void)
 {
@@ -139,7 +140,7 @@ static void nest_directories(void)
 		depth++;
 	}
 	result = call(17, (word)bytes, sizeof(bytes), 0, 0, 0);
-	check(52, (depth == 500 && result > 0) || result == -36);
+	check(52, depth > 100 && (result > 0 || result == -36));
 	while (depth-- > 0) {
 		check(53, call(CHDIR, (word) "..", 0, 0, 0, 0) == 0);
 		check(54, unlink("d", 0x200) == 0);

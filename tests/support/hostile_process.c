@@ -5,7 +5,8 @@
 typedef unsigned long word;
 
 enum { WRITE = 64, EXIT = 93, SYSINFO = 179, MUNMAP = 215, CLONE = 220, MMAP = 222, MPROTECT = 226 };
-enum { WAIT = 260, NUMBERS = 600, SIGCHLD = 17, READ = 63, GETPPID = 173, SENDFILE = 71, PSELECT = 72, PPOLL = 73 };
+enum { WAIT = 260, NUMBERS = 600, SIGCHLD = 17, READ = 63, GETPPID = 173 };
+enum { SENDFILE = 71, PSELECT = 72, PPOLL = 73 };
 
 static long call(long number, word a, word b, word c, word d, word e, word f)
 {
