@@ -32,6 +32,9 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "frames are reached by their addresses")]
 
+#[cfg(not(target_os = "none"))]
+extern crate alloc;
+
 mod page_map;
 mod table;
 
@@ -141,6 +144,16 @@ impl Frames {
             available: count,
             table,
         }
+    }
+
+    /// Frames of memory that is not freed, for tests on the host.
+    #[cfg(not(target_os = "none"))]
+    #[must_use]
+    pub fn of_host(pages: usize) -> Self {
+        let memory = alloc::vec![[0xa5u8; PAGE]; pages + 1].leak();
+        let start = (memory.as_ptr() as usize).next_multiple_of(PAGE);
+        // SAFETY: nothing else uses the memory, which has its own address.
+        unsafe { Self::new(start..start + pages * PAGE) }
     }
 
     /// The number of free frames.

@@ -1,4 +1,4 @@
-//! Content of files: reading, writing, size.
+//! Content of files in a [`FileSystem`]: reading, writing, size.
 
 use crate::{Error, FileSystem, Kind, STEP};
 use tenon_frames::{Frame, Frames, PAGE};

@@ -1,4 +1,4 @@
-//! Directories: entries in the content of their inode.
+//! Directories of a [`FileSystem`]: entries in the content of their inode.
 //!
 //! Each page is a row of records, which fill it: inode, size of the record, length of the name, name.
 //! A record without a name is free. A record never moves, so that its place is where a program

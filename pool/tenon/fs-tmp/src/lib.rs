@@ -28,7 +28,7 @@
 //! ```
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(not(test), forbid(unsafe_code))]
+#![forbid(unsafe_code)]
 
 mod content;
 mod directory;

@@ -6,31 +6,16 @@ use std::collections::BTreeMap;
 use tenon_frames::PAGE;
 
 struct Machine {
-    _ram: Vec<[u8; PAGE]>,
     frames: Frames,
     total: usize,
 }
 
 /// Frames, and a file system; its root takes frames beside `total`.
 fn machine(pages: usize) -> (Machine, FileSystem) {
-    let ram = vec![[0xa5; PAGE]; pages + 1];
-    let start = (ram.as_ptr() as usize).next_multiple_of(PAGE);
-    let range = start..start + pages * PAGE;
-    let mut frames = frames(range);
+    let mut frames = Frames::of_host(pages);
     let files = FileSystem::new(&mut frames).unwrap();
     let total = frames.available();
-    let machine = Machine {
-        _ram: ram,
-        frames,
-        total,
-    };
-    (machine, files)
-}
-
-#[expect(unsafe_code, reason = "memory of the test's own")]
-fn frames(range: core::ops::Range<usize>) -> Frames {
-    // SAFETY: nothing else uses the memory, which has its own address.
-    unsafe { Frames::new(range) }
+    (Machine { frames, total }, files)
 }
 
 fn names(files: &FileSystem, directory: u32) -> Vec<String> {

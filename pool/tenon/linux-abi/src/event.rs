@@ -1,4 +1,4 @@
-//! Waiting for several descriptors.
+//! [`ppoll`], [`pselect6`] and [`eventfd2`]: waiting for several descriptors.
 
 use crate::file::{flag, install};
 use crate::user;

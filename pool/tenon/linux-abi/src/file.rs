@@ -1,4 +1,4 @@
-//! Opening files, and descriptors.
+//! [`openat`] and the calls for descriptors.
 
 use crate::names::{base, clock, find, reclaim};
 use crate::user;

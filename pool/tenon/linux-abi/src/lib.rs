@@ -3,6 +3,7 @@
 //! | module | calls |
 //! |---|---|
 //! | [`file`] | opening files, descriptors |
+//! | [`copy`] | copies between descriptors |
 //! | [`event`] | waiting for several descriptors, counters |
 //! | [`names`] | names of files: directories, links, renaming |
 //! | [`status`] | attributes of files: status, size, permissions, times |
@@ -19,6 +20,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod copy;
 pub mod event;
 pub mod file;
 pub mod identity;
@@ -72,7 +74,7 @@ pub static CALLS: Calls = Calls(&[
     Call(68, transfer::pwrite64),
     Call(69, transfer::preadv),
     Call(70, transfer::pwritev),
-    Call(71, transfer::sendfile),
+    Call(71, copy::sendfile),
     Call(72, event::pselect6),
     Call(73, event::ppoll),
     Call(78, names::readlinkat),
@@ -118,7 +120,7 @@ pub static CALLS: Calls = Calls(&[
     Call(261, identity::prlimit64),
     Call(276, names::renameat2),
     Call(278, identity::getrandom),
-    Call(285, transfer::copy_file_range),
+    Call(285, copy::copy_file_range),
     Call(291, status::statx),
     Call(293, identity::absent),
     Call(436, file::close_range),

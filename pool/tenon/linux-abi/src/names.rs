@@ -1,4 +1,4 @@
-//! Names of files: directories, links, renaming, working directories.
+//! [`mkdirat`], [`unlinkat`] and other calls for names of files: directories, links, renaming, working directories.
 
 use crate::{time, user};
 use tenon_process::{Caller, Errno, Object, State, with_state};

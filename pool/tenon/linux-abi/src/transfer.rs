@@ -11,11 +11,11 @@ use tenon_thread::{input, output, time};
 use tenon_vfs::Device;
 
 /// Bytes that are copied at a time.
-const PIECE: usize = 512;
+pub(crate) const PIECE: usize = 512;
 /// Interval at which the console is looked at while a process waits for input.
 const POLL: Duration = Duration::from_millis(2);
 /// Bytes of one call at most, as in Linux.
-const MOST: usize = 0x7fff_f000;
+pub(crate) const MOST: usize = 0x7fff_f000;
 /// Bytes of a counter.
 const COUNT: usize = 8;
 /// Bytes that are written to a pipe at once.
@@ -24,7 +24,7 @@ const PIPE_BUF: usize = 4096;
 const VECTORS: u64 = 1024;
 
 /// What can be transferred at once.
-enum Step {
+pub(crate) enum Step {
     /// So many bytes, zero at the end of the file.
     Done(usize),
     /// Nothing until the state changes.
@@ -35,7 +35,7 @@ enum Step {
 
 /// A kind of descriptor that a transfer treats in its own way.
 #[derive(Clone, Copy)]
-enum Target {
+pub(crate) enum Target {
     Device(Device),
     File(u32),
     Pipe(u32),
@@ -43,7 +43,7 @@ enum Target {
 }
 
 /// What a descriptor transfers with, if it is open for that; the flags and the offset.
-fn target(
+pub(crate) fn target(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -71,7 +71,12 @@ fn target(
 }
 
 /// Sets the offset of a descriptor.
-fn set_offset(state: &mut State, caller: &Caller, number: i32, offset: u64) -> Result<(), Errno> {
+pub(crate) fn set_offset(
+    state: &mut State,
+    caller: &Caller,
+    number: i32,
+    offset: u64,
+) -> Result<(), Errno> {
     let (process, _, files) = caller.parts(state)?;
     files.get(&process.descriptor(number)?.file)?.offset = offset;
     Ok(())
@@ -104,7 +109,7 @@ fn read_step(
 }
 
 /// Takes bytes out of a file.
-fn take(
+pub(crate) fn take(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -254,7 +259,7 @@ pub fn pwrite64(caller: &Caller) -> Result<u64, Errno> {
 type ForConsole = Option<([u8; PIECE], usize)>;
 
 /// Puts bytes into a file; `None` if that has to wait.
-fn put(
+pub(crate) fn put(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -394,116 +399,6 @@ fn write_all(
 /// `write`.
 pub fn write(caller: &Caller) -> Result<u64, Errno> {
     write_all(caller, (caller.address(1), caller.address(2)), None)
-}
-
-/// Copies from one descriptor to another, each at an offset or at its own; returns how many bytes,
-/// and the offsets behind them.
-fn copy(
-    caller: &Caller,
-    (from, mut from_at): (i32, Option<u64>),
-    (to, mut to_at): (i32, Option<u64>),
-    length: usize,
-) -> Result<(u64, Option<u64>, Option<u64>), Errno> {
-    let length = length.min(MOST);
-    let mut done = 0;
-    while done < length {
-        let mut piece = [0; PIECE];
-        let part = (length - done).min(PIECE);
-        let taken = caller.wait(|state| {
-            target(state, caller, to, true)?;
-            match take(state, caller, from, &mut piece[..part], from_at)? {
-                Step::Done(count) => Ok(Some(count)),
-                Step::Wait => Ok(None),
-                // A terminal is no source of such copies.
-                Step::Input => Err(Errno::EINVAL),
-            }
-        });
-        let count = match taken {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(_) if done > 0 => break,
-            Err(error) => return Err(error),
-        };
-        let mut written = 0;
-        let mut result = Ok(());
-        while written < count && result.is_ok() {
-            let rest = &piece[written..count];
-            let put = caller.wait(|state| put(state, caller, to, rest, to_at));
-            result = put.map(|put| {
-                let is_console = with_state(|state| {
-                    let target = target(state, caller, to, true);
-                    matches!(target, Ok((Target::Device(Device::Console), ..)))
-                });
-                if is_console {
-                    output::write(&rest[..put]);
-                }
-                written += put;
-                to_at = to_at.map(|at| at + put as u64);
-            });
-        }
-        done += written;
-        from_at = from_at.map(|at| at + written as u64);
-        if let Err(error) = result {
-            if from_at.is_none() && written < count {
-                // What was taken and not written is read again, if it is of a file.
-                with_state(|state| {
-                    if let Ok((Target::File(_), _, offset)) = target(state, caller, from, false) {
-                        let offset = offset - (count - written) as u64;
-                        let _ = set_offset(state, caller, from, offset);
-                    }
-                });
-            }
-            if done == 0 {
-                return Err(error);
-            }
-            break;
-        }
-    }
-    Ok((done as u64, from_at, to_at))
-}
-
-/// The offset that a pointer states, if it is not null.
-fn offset_at(caller: &Caller, from: usize) -> Result<Option<u64>, Errno> {
-    if from == 0 {
-        return Ok(None);
-    }
-    let [offset] = user::words(caller, from)?;
-    let valid = offset <= i64::MAX as u64;
-    valid.then_some(Some(offset)).ok_or(Errno::EINVAL)
-}
-
-/// `sendfile`.
-pub fn sendfile(caller: &Caller) -> Result<u64, Errno> {
-    let at = caller.address(2);
-    let from = (caller.int(1), offset_at(caller, at)?);
-    let (done, next, _) = copy(caller, from, (caller.int(0), None), caller.address(3))?;
-    if let Some(next) = next {
-        user::put_words(caller, at, [next])?;
-    }
-    Ok(done)
-}
-
-/// `copy_file_range`: of files.
-pub fn copy_file_range(caller: &Caller) -> Result<u64, Errno> {
-    let (from_at, to_at) = (caller.address(1), caller.address(3));
-    if caller.argument(5) != 0 {
-        return Err(Errno::EINVAL);
-    }
-    for (number, writes) in [(caller.int(0), false), (caller.int(2), true)] {
-        let (target, ..) = with_state(|state| target(state, caller, number, writes))?;
-        if !matches!(target, Target::File(_)) {
-            return Err(Errno::EINVAL);
-        }
-    }
-    let from = (caller.int(0), offset_at(caller, from_at)?);
-    let to = (caller.int(2), offset_at(caller, to_at)?);
-    let (done, from_next, to_next) = copy(caller, from, to, caller.address(4))?;
-    for (at, next) in [(from_at, from_next), (to_at, to_next)] {
-        if let Some(next) = next {
-            user::put_words(caller, at, [next])?;
-        }
-    }
-    Ok(done)
 }
 
 /// Calls `transfer` for each buffer of a vector, until one is not transferred as a whole.

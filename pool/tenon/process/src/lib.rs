@@ -105,8 +105,6 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
 unsafe extern "Rust" {
     // SAFETY: `statics!` defines it with this type, and no code writes it.
     safe static TENON_PROCESS_ROOT: &'static [u8];
-    // SAFETY: as above.
-    safe static TENON_PROCESS_DESCRIPTORS: u32;
 }
 
 /// The archive of files in the image.
@@ -115,14 +113,6 @@ fn archive() -> &'static [u8] {
     return TENON_PROCESS_ROOT;
     #[cfg(not(target_os = "none"))]
     return &[];
-}
-
-/// Descriptors of a process at most.
-fn descriptors() -> u32 {
-    #[cfg(target_os = "none")]
-    return TENON_PROCESS_DESCRIPTORS;
-    #[cfg(not(target_os = "none"))]
-    return 64;
 }
 
 /// Defines the static objects of processes in an image: storage of threads, the table of system

@@ -125,6 +125,20 @@ impl End {
     }
 }
 
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `statics!` defines it with this type, and no code writes it.
+    safe static TENON_PROCESS_DESCRIPTORS: u32;
+}
+
+/// Descriptors of a process at most.
+pub(crate) fn descriptor_limit() -> u32 {
+    #[cfg(target_os = "none")]
+    return TENON_PROCESS_DESCRIPTORS;
+    #[cfg(not(target_os = "none"))]
+    return 64;
+}
+
 /// A process.
 #[derive(Debug)]
 pub struct Process {

@@ -3,7 +3,7 @@
 use crate::call::NUMBERS as NUMBERS_OF_CALLS;
 use crate::errno::Errno;
 use crate::file::Files;
-use crate::process::{Descriptors, End, NAME, Process};
+use crate::process::{Descriptors, End, NAME, Process, descriptor_limit};
 use crate::program::{self, Space, Strings};
 use crate::thread::{Slot, slots};
 use core::fmt::{self, Write as _};
@@ -239,7 +239,7 @@ impl State {
             parent: 0,
             space: Some(space),
             heap: 0..0,
-            files: Descriptors::new(crate::descriptors()),
+            files: Descriptors::new(descriptor_limit()),
             directory: ROOT,
             mask: 0o22,
             name: String::new(),

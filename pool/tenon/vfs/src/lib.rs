@@ -25,7 +25,7 @@
 //! ```
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(not(test), forbid(unsafe_code))]
+#![forbid(unsafe_code)]
 
 mod path;
 

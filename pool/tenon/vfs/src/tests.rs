@@ -2,7 +2,6 @@
 
 use super::*;
 use proptest::prelude::*;
-use tenon_frames::PAGE;
 
 /// An archive of files: path, mode, content.
 fn archive(files: &[(&str, u32, &str)]) -> &'static [u8] {
@@ -58,13 +57,9 @@ fn content() -> &'static [u8] {
     ])
 }
 
-/// The tree of an archive in memory that is not freed.
-#[expect(unsafe_code, reason = "memory of the test's own")]
+/// The tree of an archive.
 fn tree_of(archive: &'static [u8]) -> (Tree, Frames) {
-    let ram = vec![[0u8; PAGE]; 33].leak();
-    let start = (ram.as_ptr() as usize).next_multiple_of(PAGE);
-    // SAFETY: nothing else uses the memory, which has its own address.
-    let mut frames = unsafe { Frames::new(start..start + 32 * PAGE) };
+    let mut frames = Frames::of_host(32);
     let tree = Tree::new(archive, &mut frames).unwrap();
     (tree, frames)
 }
