@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from elftools.common.exceptions import ELFError
+
 from tenonos.errors import InputError
 from tenonos.linux.overlay import contents, files_of
 from tenonos.linux.userland import closure, libraries, needed
@@ -27,6 +29,14 @@ def _libraries(system: System, vm: Vm, names: set[str]) -> dict[str, Entry]:
     return found
 
 
+def _needed(entry: Entry) -> list[str]:
+    """The libraries of a program; a file that is none has none, and `execve` refuses it."""
+    try:
+        return needed(entry)
+    except ELFError:
+        return []
+
+
 def file_tree(system: System, vm: Vm) -> bytes:
     """The archive; files of the folder replace those of packages."""
     names = sorted(set(vm.packages))
@@ -37,7 +47,7 @@ def file_tree(system: System, vm: Vm) -> bytes:
     if vm.files:
         own = {entry.name: entry for entry in contents(files_of(system, vm))}
         found |= own
-        lacks = {name for entry in own.values() for name in needed(entry)}
+        lacks = {name for entry in own.values() for name in _needed(entry)}
         lacks -= {PurePosixPath(name).name for name in found}
         if lacks:
             found |= _libraries(system, vm, lacks)
