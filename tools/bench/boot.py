@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -164,14 +165,16 @@ def _counted(built: Built, listen: Callable[[qemu.Qemu], list[str]], then: int =
     (place,) = built.layout.vms.values()
     base, first = built.layout.image_base, place.entry - place.ipa + place.pa
     routes = [(base, first), (first if then == END else base, then)]
-    return counted(target, lambda ram, pipe: _plan(target, ram, pipe, routes), listen)
+    return counted(target, lambda ram, pipe: plan(target, ram, pipe, routes), listen)
 
 
-def _plan(target: Target, ram: Path, pipe: int, routes: list[tuple[int, int]]) -> str:
+def plan(target: Target, ram: Path, pipe: int, routes: list[tuple[int, int]]) -> str:
+    """The plan of the plugin for paths, by the physical addresses of their ends."""
     return plugin.plan(target, ram, pipe, routes, ("blocks", QUIET))
 
 
-def _alone(built: Built) -> Passage:
+@contextmanager
+def without_mortise(built: Built) -> Iterator[Target]:
     """The same Linux at the same addresses, started at EL1."""
     (place,) = built.layout.vms.values()
     machine = Target.of(built).machine.without_el2(1)
@@ -185,8 +188,15 @@ def _alone(built: Built) -> Passage:
             vms=(),
             mortise_text=range(0),
         )
-        routes = [(place.entry, END)]
-        trace = counted(target, lambda ram, pipe: _plan(target, ram, pipe, routes), off)
+        yield target
+
+
+def _alone(built: Built) -> Passage:
+    """The boot of the same Linux, started at EL1."""
+    (place,) = built.layout.vms.values()
+    routes = [(place.entry, END)]
+    with without_mortise(built) as target:
+        trace = counted(target, lambda ram, pipe: plan(target, ram, pipe, routes), off)
     if len(trace.passages) != 1:
         raise WorkError("Linux alone did not boot")
     return trace.passages[0]

@@ -19,10 +19,11 @@ from tenonos.report.plot import (
     histograms,
     linear,
 )
+from tools.bench import abi
 from tools.bench.figures import Figure, Figures
 from tools.bench.paper import Table
 from tools.bench.row import Number, Row
-from tools.bench.show import number
+from tools.bench.show import label, number
 
 PEERS = ("peer", "peer2", "peer3")
 
@@ -63,6 +64,32 @@ def goals(rows: Sequence[Row], known: Figures, suites: Sequence[str]) -> str | N
     ]
     drawn = [_goal(figure, value) for figure, value in entries]
     return bars("Our figures in percent of the best peer's", drawn, 100, GOALS) if drawn else None
+
+
+CALLS = Frame(
+    width=1040,
+    names=230,
+    columns=((58, "right", "value"), (150, "right", "words"), (230, "right", "words")),
+    heads=("ours", "Linux", "part"),
+    behind=312,
+)
+QUARTER = 25
+"""Percent of Linux's figure that is the goal of most system calls."""
+
+
+def linux_calls(rows: Sequence[Row]) -> str | None:
+    """System calls on Tenon in percent of Linux's, with a quarter as a mark."""
+    measured = [row for row in rows if row.suite == abi.SUITE]
+    linux = {row.key: row.median for row in measured if row.environment == abi.NATIVE}
+    drawn = []
+    for row in measured:
+        if row.environment == abi.NATIVE or row.key not in linux:
+            continue
+        percent = 100 * row.median / linux[row.key]
+        style = "ours" if percent <= QUARTER else "over"
+        words = (number(row.median), number(linux[row.key]), f"{percent:,.0f} %")
+        drawn.append(Bar(label(row), [("ours", percent, style)], words, QUARTER))
+    return bars("System calls in percent of Linux's", drawn, 100, CALLS) if drawn else None
 
 
 def _worst(figure: Figure, rows: Sequence[Row]) -> Number | None:

@@ -30,7 +30,7 @@ def page(rows: Sequence[Row]) -> str:
         "bench.html",
         title="Tenon, measured",
         tiles=_tiles(every, bare),
-        peers=[*_peers(bare)],
+        peers=[*_peers(bare), *_calls(every)],
         measured=known.source,
         options=sorted(
             {
@@ -54,6 +54,8 @@ def picture(rows: Sequence[Row]) -> str:
     plot = charts.goals(bare, figures(), SUITES)
     if plot is None:
         plot = charts.all_delays(rows, figures())
+    if plot is None:
+        plot = charts.linux_calls(rows)
     if plot is None:
         raise InputError("nothing was measured that can be plotted", mend="add a suite")
     rules = markup.STYLE.read_text().splitlines()
@@ -100,6 +102,12 @@ def _peers(bare: Sequence[Row]) -> Iterator[tuple[str, str]]:
     for title, suites in parts:
         if plot := charts.goals(bare, known, suites):
             yield title, plot
+
+
+def _calls(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """System calls of one program, on Tenon and on Linux."""
+    if plot := charts.linux_calls(rows):
+        yield "System calls of Linux programs", plot
 
 
 def _growth(bare: Sequence[Row]) -> Iterator[tuple[str, str, str]]:

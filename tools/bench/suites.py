@@ -10,6 +10,7 @@ from tenonos.build import Built
 from tenonos.build.elf import sections
 from tenonos.errors import InputError
 from tools.bench import (
+    abi,
     applications,
     assurance,
     boot,
@@ -56,6 +57,7 @@ SUITES = (
     "hyplet",
     "detach",
     "vlib",
+    "abi",
     "assurance",
     "coverage",
     "compose",
@@ -63,7 +65,7 @@ SUITES = (
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
-ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC, compose.HOST)
+ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC, abi.NATIVE, compose.HOST)
 
 SYSTEMS = {
     "bench-bare": (BARE, ALONE),
@@ -161,6 +163,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += lidar.rows(tell) if choice.full else ()
     if "vlib" in choice.suites and BESIDE in choice.environments:
         rows += vlib.rows(tell)
+    if "abi" in choice.suites:
+        rows += abi.rows(choice.environments, tell)
     if "assurance" in choice.suites and ALONE in choice.environments:
         rows += assurance.rows(choice.full, tell)
     if "coverage" in choice.suites and ALONE in choice.environments:
