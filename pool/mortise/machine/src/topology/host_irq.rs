@@ -74,15 +74,15 @@ impl Core {
     }
 
     /// Sleeps until an interrupt is pending, which may be masked, and at most for some nanoseconds.
-    /// Returns false at once if a VM has the core's interrupt controller for itself.
+    /// Returns false at once on a core whose interrupt controller a guest may have for itself.
     pub fn sleep(&self, nanoseconds: u64) -> bool {
-        let is_guests = matches!(self.current_vcpu(), Some((vm, _)) if !vm.is_shared());
-        if !is_guests {
+        let awake = !self.takes_guest_irqs();
+        if !awake {
             self.enable_hypervisor_timer();
             let clock = self.machine.board.clock;
             clock.sleep(clock.frequency().ticks(nanoseconds));
         }
-        !is_guests
+        !awake
     }
 
     /// Enables the interrupt of EL1's physical timer on this shared core, where guests do not have that

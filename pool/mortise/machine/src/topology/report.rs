@@ -35,13 +35,13 @@ impl Core {
 /// Time for which a core leaves the console's line to another one at least, in nanoseconds.
 pub const NAP: u64 = 100_000;
 
-/// Prints pending output until `stop` returns true; returns whether nothing is left. A core that queued
-/// for the lock of a shared line would have each byte wait for all others.
+/// Prints pending output until `stop` returns true; returns whether nothing is left. Cores that queue
+/// for the lock of a shared line have each byte wait for all others, so that they sleep before.
 #[inline]
 pub fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
-        if is_taken(machine) && Core::current().sleep(NAP) {
-            continue;
+        if is_taken(machine) {
+            Core::current().sleep(NAP);
         }
         if !machine.console.lock().step() {
             return true;

@@ -51,8 +51,9 @@ pub(crate) fn deliver(core: &'static Core, current: Option<(&'static Vm, usize)>
     {
         dispatcher.wake(core, owner, WakeReason::Interrupt(intid));
     } else if intid == board.hypervisor_timer {
-        core.run_periodic_work();
+        // First, as the work may sleep until the timer expires again.
         cpu_interface::deactivate(intid);
+        core.run_periodic_work();
     } else if intid == board.uart_irq && core.machine.owner(intid).is_none() {
         console::input::receive(core);
         cpu_interface::deactivate(intid);
