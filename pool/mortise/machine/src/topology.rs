@@ -371,6 +371,7 @@ impl Core {
     }
 
     /// Whether guests' interrupts are taken to EL2 on this core.
+    #[inline]
     pub fn takes_guest_irqs(&self) -> bool {
         self.dispatcher().is_some() || self.current_vcpu().is_some_and(|(vm, _)| vm.is_shared())
     }

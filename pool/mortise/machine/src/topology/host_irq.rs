@@ -75,6 +75,8 @@ impl Core {
 
     /// Sleeps until an interrupt is pending, which may be masked, and at most for some nanoseconds.
     /// Returns false at once on a core whose interrupt controller a guest may have for itself.
+    #[cold]
+    #[inline(never)]
     pub fn sleep(&self, nanoseconds: u64) -> bool {
         let awake = !self.takes_guest_irqs();
         if !awake {

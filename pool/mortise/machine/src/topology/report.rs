@@ -35,23 +35,26 @@ impl Core {
 /// Time for which a core leaves the console's line to another one at least, in nanoseconds.
 pub const NAP: u64 = 100_000;
 
-/// Prints pending output until `stop` returns true; returns whether nothing is left. Cores that queue
-/// for the lock of a shared line have each byte wait for all others, so that they sleep before.
+/// Prints pending output until `stop` returns true; returns whether nothing is left.
 #[inline]
 pub fn flush(machine: &Machine, stop: &dyn Fn() -> bool) -> bool {
     while !stop() {
-        if is_taken(machine) {
-            Core::current().sleep(NAP);
-        }
         if !machine.console.lock().step() {
             return true;
+        }
+        if options::line_is_shared() {
+            leave_taken_line(machine);
         }
     }
     false
 }
 
-/// Whether another core has the line, which is shared, for a byte.
-#[inline(always)]
-fn is_taken(machine: &Machine) -> bool {
-    options::line_is_shared() && machine.console.is_locked()
+/// Sleeps while another core has the line for a byte: cores that queue for its lock have each byte wait
+/// for all others.
+#[cold]
+#[inline(never)]
+fn leave_taken_line(machine: &Machine) {
+    if machine.console.is_locked() {
+        Core::current().sleep(NAP);
+    }
 }
