@@ -24,9 +24,9 @@ files = "files"
 task = [{{ name = "control", period = "1ms" }}]
 """
 
-LATEST = 1000
-"""Nanoseconds from a release to the body, of which each is one instruction: 400 without output, of
-which Mortise prints a byte in each hypercall."""
+LATEST = 500
+"""Nanoseconds from a release to the body, of which each is one instruction. Mortise prints for at most
+a byte of a process before the guest takes a pending interrupt."""
 
 
 def unharmed(outcome):

@@ -3,11 +3,13 @@
 use crate::run::vcpu_run::stop_and_wait;
 use core::cell::Cell;
 use core_trace::Event;
+use hw_arch::{El2, ExceptionLevel, cpu};
 use mortise_hypercall::Outcome::{SystemOff, SystemReset, VcpuOff};
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
 use mortise_machine::{Core, Vm, registry};
 use mortise_output::log_drain::drain_ring;
 use mortise_psci::RunEnd;
+use mortise_state::options;
 use mortise_vcpu::Frame;
 
 /// Function identifier of the console kick: fast, SMC64, vendor hypervisor service (SMCCC, 6.2).
@@ -122,9 +124,17 @@ impl Caller for Vcpu {
     }
 
     fn kick_console(&mut self) -> bool {
-        let stop = || self.core.preemption_pending();
-        drain_ring(self.core.machine, self.vm, &stop)
+        !options::log_rings() || drain_log(self.core, self.vm)
     }
+}
+
+/// Drains the log ring of the VM that calls; returns false if it takes a pending interrupt first, which
+/// it does not mask.
+#[inline(never)]
+fn drain_log(core: &'static Core, vm: &'static Vm) -> bool {
+    let taken = !El2::read_spsr();
+    let stop = || core.preemption_pending() || cpu::pending_interrupts() & taken != 0;
+    drain_ring(core.machine, vm, &stop)
 }
 
 #[cfg(test)]
