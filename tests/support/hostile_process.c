@@ -2,53 +2,11 @@
  * A program without a library that attacks the system it runs on, one process for each attack. The
  * first process collects all of them, and prints how each ended.
  */
-typedef unsigned long word;
+#include "system_call.h"
 
 enum { WRITE = 64, EXIT = 93, SYSINFO = 179, MUNMAP = 215, CLONE = 220, MMAP = 222, MPROTECT = 226 };
 enum { WAIT = 260, NUMBERS = 600, SIGCHLD = 17, READ = 63, GETPPID = 173 };
 enum { SENDFILE = 71, PSELECT = 72, PPOLL = 73 };
-
-static long call(long number, word a, word b, word c, word d, word e, word f)
-{
-	register word x8 __asm__("x8") = number;
-	register word x0 __asm__("x0") = a;
-	register word x1 __asm__("x1") = b;
-	register word x2 __asm__("x2") = c;
-	register word x3 __asm__("x3") = d;
-	register word x4 __asm__("x4") = e;
-	register word x5 __asm__("x5") = f;
-
-	__asm__ volatile("svc 0"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-			 : "memory");
-	return x0;
-}
-
-static void print(const char *text)
-{
-	word length = 0;
-
-	while (text[length] != 0)
-		length++;
-	call(WRITE, 1, (word)text, length, 0, 0, 0);
-}
-
-static void print_number(long number)
-{
-	char digits[24];
-	int place = sizeof(digits) - 1;
-	word rest = number < 0 ? -(word)number : (word)number;
-
-	digits[place] = 0;
-	do {
-		digits[--place] = '0' + rest % 10;
-		rest /= 10;
-	} while (rest != 0);
-	if (number < 0)
-		digits[--place] = '-';
-	print(digits + place);
-}
 
 static long fork(void)
 {
@@ -193,6 +151,20 @@ static void create_processes(void)
 	exit(number == -11 || number == -12 ? 0 : 1);
 }
 
+/* Threads that never end by themselves, of which none has a stack of its own. */
+static void create_threads(void)
+{
+	enum { THREAD = 0x10f00, EXIT_GROUP = 94 };
+	long number = 0;
+
+	while (number >= 0) {
+		number = call(CLONE, THREAD, 0, 0, 0, 0, 0);
+		while (number == 0)
+			;
+	}
+	call(EXIT_GROUP, number == -11 ? 0 : 1, 0, 0, 0, 0, 0);
+}
+
 static void stop_at_a_breakpoint(void)
 {
 	__asm__ volatile("brk #1");
@@ -274,6 +246,7 @@ static const struct {
 	{ "collect at once", collect_at_once },
 	{ "touch all memory", touch_all_memory },
 	{ "create processes", create_processes },
+	{ "create threads", create_threads },
 	{ "call at random", call_at_random },
 };
 

@@ -48,7 +48,7 @@ def system(folder: Path, name: str) -> Path:
 def compiled(source: Path, program: Path) -> None:
     """Compiles a program that needs no library."""
     options = ["-static", "-nostdlib", "-ffreestanding", "-O1", "-fno-stack-protector"]
-    options += ["-Wall", "-Wextra", "-Werror"]
+    options += ["-mno-outline-atomics", "-Wall", "-Wextra", "-Werror"]
     command = ["aarch64-linux-gnu-gcc", *options, "-o", program, source]
     subprocess.run(list(map(str, command)), check=True)
 
@@ -100,8 +100,50 @@ def test_a_hostile_process_harms_itself_alone(tenon, tmp_path):
         "collect at once: exit 0",
         "touch all memory: signal 7",
         "create processes: exit 0",
+        "create threads: exit 0",
         "call at random: exit 0",
         "lost: 0",
+        "init has ended",
+    ]
+
+
+@pytest.mark.timeout(300)
+def test_threads_wait_for_each_other_and_end_together(tenon, tmp_path):
+    folder = system(tmp_path / "threads", "threads")
+    compiled(ROOT / "tests/support/threads.c", folder / "files/init")
+    last = until(tmp_path, programs="init has ended")
+    outcome = tenon("run", folder, "--headless", "--deterministic", *last)
+    unharmed(outcome)
+    assert outcome.said("programs") == [
+        "counted: 8000",
+        "numbers: 8",
+        "another value: -11",
+        "a timeout: -110",
+        "a deadline: -110",
+        "a word of the kernel: -14",
+        "no word: -22",
+        "no bits: -22",
+        "woken by bits: 1",
+        "moved on another value: -11",
+        "woken and moved: 3",
+        "left: 0",
+        "woken at the other word: 2",
+        "went on: 4",
+        "not woken by an operation: 0",
+        "woken by an operation: 2",
+        "the word: 5",
+        "the owner died: 3",
+        "without a list: 2",
+        "a short structure: -22",
+        "a set number: -22",
+        "a process: 6",
+        "half a thread: -22",
+        "the first one's exit: 4",
+        "exit of all, exit: 3",
+        "exit of all without the first, exit: 3",
+        "init (31) ended by signal 11",
+        "a fault, signal: 11",
+        "a program, exit: 5",
         "init has ended",
     ]
 

@@ -4,6 +4,7 @@ use crate::tables::{BLOCK, END, GIB, KERNEL_GIBS, Page, Tables};
 use crate::{Access, Area, Areas, Backing, Error, PAGE, Permissions};
 use core::fmt;
 use core::ops::Range;
+use core::sync::atomic::AtomicU32;
 use hw_arch::{cache, mmu};
 use tenon_frames::{Frame, Frames};
 
@@ -343,6 +344,26 @@ impl<const N: usize> AddressSpace<N> {
             done += part;
         }
         Ok(())
+    }
+
+    /// Calls `action` with a word of the process that it may change while the process runs: 32 bits at
+    /// a multiple of 4.
+    pub fn with_word<R>(
+        &mut self,
+        address: usize,
+        frames: &mut Frames,
+        action: impl FnOnce(&AtomicU32) -> R,
+    ) -> Result<R, Denied> {
+        let offset = address % PAGE;
+        if !offset.is_multiple_of(size_of::<u32>()) {
+            return Err(Denied::NoArea);
+        }
+        let page = self.resolve(address - offset, Access::Write, frames)?;
+        // SAFETY: the word lies in a frame that the entry holds, which is mapped one to one and
+        // aligned; the process is its only other user.
+        Ok(action(unsafe {
+            AtomicU32::from_ptr((page.frame + offset) as *mut u32)
+        }))
     }
 
     /// A copy of the address space for another ASID, which shares all frames until they are written.

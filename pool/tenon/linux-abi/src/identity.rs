@@ -3,9 +3,14 @@
 use crate::user;
 use tenon_process::{Caller, Errno, NAME, with_state};
 
-/// `getpid` and `gettid`.
+/// `getpid`.
 pub fn getpid(caller: &Caller) -> Result<u64, Errno> {
     Ok(caller.process().into())
+}
+
+/// `gettid`.
+pub fn gettid(caller: &Caller) -> Result<u64, Errno> {
+    Ok(caller.number().into())
 }
 
 /// `getppid`.

@@ -9,8 +9,9 @@
 //! | [`status`] | attributes of files: status, size, permissions, times |
 //! | [`transfer`] | reading and writing: files, pipes, console |
 //! | [`memory`] | `brk`, mappings |
-//! | [`process`] | creation, programs, end |
+//! | [`process`] | creation of processes and threads, programs, end |
 //! | [`identity`] | numbers, names, limits, use of memory |
+//! | [`sync`] | futexes |
 //! | [`time`] | clocks, sleep |
 //! | [`signal`] | what programs set; no signal is delivered |
 //!
@@ -29,6 +30,7 @@ pub mod names;
 pub mod process;
 pub mod signal;
 pub mod status;
+pub mod sync;
 pub mod time;
 pub mod transfer;
 mod user;
@@ -85,10 +87,11 @@ pub static CALLS: Calls = Calls(&[
     Call(83, status::fsync),
     Call(88, status::utimensat),
     Call(93, process::exit),
-    Call(94, process::exit),
+    Call(94, process::exit_group),
     Call(96, process::set_tid_address),
-    Call(98, process::futex),
-    Call(99, process::set_robust_list),
+    Call(98, sync::futex),
+    Call(99, sync::set_robust_list),
+    Call(100, sync::get_robust_list),
     Call(101, time::nanosleep),
     Call(113, time::clock_gettime),
     Call(114, time::clock_getres),
@@ -107,7 +110,7 @@ pub static CALLS: Calls = Calls(&[
     Call(175, identity::zero),
     Call(176, identity::zero),
     Call(177, identity::zero),
-    Call(178, identity::getpid),
+    Call(178, identity::gettid),
     Call(179, identity::sysinfo),
     Call(214, memory::brk),
     Call(215, memory::munmap),
@@ -123,6 +126,7 @@ pub static CALLS: Calls = Calls(&[
     Call(285, copy::copy_file_range),
     Call(291, status::statx),
     Call(293, identity::absent),
+    Call(435, process::clone3),
     Call(436, file::close_range),
     Call(439, names::faccessat),
 ]);

@@ -60,10 +60,28 @@ pub(crate) fn duration(caller: &Caller, from: usize) -> Result<Duration, Errno> 
     Ok(Duration::new(seconds, nanoseconds as u32))
 }
 
-/// `nanosleep`: no signal ends it.
+/// Reads a `struct timespec` that states an instant.
+pub(crate) fn instant(caller: &Caller, from: usize) -> Result<Instant, Errno> {
+    let since = duration(caller, from)?.as_nanos();
+    let since = u64::try_from(since).unwrap_or(u64::MAX);
+    Ok(Instant::from_nanoseconds(since))
+}
+
+/// Sleeps until an instant, and states what is left of a sleep that ends before.
+fn sleep(caller: &Caller, until: Instant, rest: usize) -> Result<u64, Errno> {
+    let slept = caller.sleep_until(until);
+    if slept == Err(Errno::EINTR) && rest != 0 {
+        let left = until.nanoseconds();
+        let left = left.saturating_sub(Instant::now().nanoseconds());
+        user::put_words(caller, rest, [left / SECOND, left % SECOND])?;
+    }
+    slept.map(|()| 0)
+}
+
+/// `nanosleep`.
 pub fn nanosleep(caller: &Caller) -> Result<u64, Errno> {
-    time::sleep(duration(caller, caller.address(0))?);
-    Ok(0)
+    let until = Instant::now() + duration(caller, caller.address(0))?;
+    sleep(caller, until, caller.address(1))
 }
 
 /// `clock_nanosleep`.
@@ -72,14 +90,11 @@ pub fn clock_nanosleep(caller: &Caller) -> Result<u64, Errno> {
     if caller.argument(0) >= CLOCKS {
         return Err(Errno::EINVAL);
     }
-    let duration = duration(caller, caller.address(2))?;
-    if caller.argument(1) & ABSOLUTE == 0 {
-        time::sleep(duration);
-    } else {
-        let until = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        time::sleep_until(Instant::from_nanoseconds(until));
+    if caller.argument(1) & ABSOLUTE != 0 {
+        return sleep(caller, instant(caller, caller.address(2))?, 0);
     }
-    Ok(0)
+    let until = Instant::now() + duration(caller, caller.address(2))?;
+    sleep(caller, until, caller.address(3))
 }
 
 /// `sched_yield`.

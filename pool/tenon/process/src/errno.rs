@@ -93,6 +93,8 @@ numbers! {
     ELOOP = 40;
     /// Operation not supported.
     EOPNOTSUPP = 95;
+    /// Timed out.
+    ETIMEDOUT = 110;
 }
 
 impl core::error::Error for Errno {}

@@ -1,11 +1,12 @@
 //! Processes: programs at exception level EL0 with address spaces of their own.
 //!
 //! [`start`] takes the memory of the VM beyond the image and starts the first process from a file of
-//! the archive in the image; [`start_first`] takes the program that the system states. Processes create others, replace their program and end; libraries serve
-//! their system calls by functions that they register in the table `system_call` ([`Call`]).
+//! the archive in the image; [`start_first`] takes the program that the system states. Processes
+//! create others, replace their program and end; libraries serve their system calls by functions
+//! that they register in the table `system_call` ([`Call`]).
 //!
-//! A thread of a process is a thread of Tenon: it is preempted at any instruction, in a system call
-//! too, and the scheduler has no other order than that of priorities. State of processes is behind
+//! A process has one thread or several, which share all it has. Each is a thread of Tenon: it is
+//! preempted at any instruction, in a system call too, and the scheduler has no other order than that of priorities. State of processes is behind
 //! one mutex with priority inheritance ([`with_state`]), which threads of the application never
 //! acquire.
 //!
@@ -23,6 +24,7 @@ mod file;
 mod first;
 mod process;
 mod program;
+mod slot;
 mod state;
 mod thread;
 
@@ -32,9 +34,10 @@ pub use file::{Description, FileReference, Files, Object};
 pub use first::First;
 pub use process::{Descriptor, Descriptors, End, NAME, Process};
 pub use program::{Lookup, Space, Start, Strings, load, script};
-pub use state::{State, with_state};
+pub use slot::Slot;
+pub use state::{NewThread, State, WakeOperation, with_state};
 pub use tenon_frames::Frames;
-pub use thread::Slot;
+pub use thread::{Key, Thread};
 
 use core::fmt;
 use tenon_thread::environment::{self, MapError};
@@ -131,8 +134,10 @@ macro_rules! statics {
             use $config as config;
             use $tables as tables;
 
-            static SLOTS: [$crate::Slot; config::TENON_PROCESS_COUNT] =
-                [const { $crate::Slot::new() }; config::TENON_PROCESS_COUNT];
+            static SLOTS: [$crate::Slot; config::TENON_PROCESS_THREADS] =
+                [const { $crate::Slot::new() }; config::TENON_PROCESS_THREADS];
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_LIMIT: usize = config::TENON_PROCESS_COUNT;
             #[unsafe(no_mangle)]
             static TENON_PROCESS_SLOTS: &[$crate::Slot] = &SLOTS;
             #[unsafe(no_mangle)]

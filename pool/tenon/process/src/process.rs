@@ -160,10 +160,10 @@ pub struct Process {
     pub(crate) name: String<{ NAME - 1 }>,
     /// How it ended; it waits to be collected then.
     pub end: Option<End>,
+    /// The end of its first thread, where that left the others.
+    pub(crate) exit: Option<End>,
     /// It has called `execve` since it was created.
     pub(crate) own_program: bool,
-    /// Its thread is about to park, or has parked, until something changes.
-    pub(crate) waits: bool,
 }
 
 impl Process {

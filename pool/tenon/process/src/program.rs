@@ -225,6 +225,11 @@ pub fn load(
     })
 }
 
+/// Fails if a file is no program.
+pub(crate) fn check(file: &'static [u8]) -> Result<(), Errno> {
+    parse(file).map(drop)
+}
+
 fn parse(file: &'static [u8]) -> Result<ElfBytes<'static, LittleEndian>, Errno> {
     let elf = ElfBytes::minimal_parse(file).map_err(|_| Errno::ENOEXEC)?;
     let header = elf.ehdr;
@@ -326,13 +331,25 @@ fn map_segment(
         .end
         .checked_next_multiple_of(PAGE)
         .ok_or(Errno::ENOEXEC)?;
-    part(file, segment.p_offset, segment.p_filesz)?;
-    let (offset, size) = (segment.p_offset as usize, segment.p_filesz as usize);
+    // A segment of zeros alone can lie behind the end of the file.
+    let (offset, size) = match segment.p_filesz {
+        0 => (range.start - first, 0),
+        _ => {
+            part(file, segment.p_offset, segment.p_filesz)?;
+            (segment.p_offset as usize, segment.p_filesz as usize)
+        }
+    };
     let before = range.start - first;
     let from = offset.checked_sub(before).ok_or(Errno::ENOEXEC)?;
     // What lies behind the segment in the file is not part of it.
-    let bytes = file.get(..offset + size).ok_or(Errno::ENOEXEC)?;
-    let middle = (range.start + size).next_multiple_of(PAGE).min(last);
+    let bytes = match size {
+        0 => &[],
+        _ => file.get(..offset + size).ok_or(Errno::ENOEXEC)?,
+    };
+    let middle = match size {
+        0 => first,
+        _ => (range.start + size).next_multiple_of(PAGE).min(last),
+    };
     let parts = [
         (first, middle, Backing::Bytes(bytes, from)),
         (middle, last, Backing::Zero),

@@ -4,7 +4,7 @@ use crate::errno::Errno;
 use crate::file::{Files, Object};
 use crate::process::{Descriptors, Process};
 use crate::program::{Space, Strings, load, script};
-use crate::{Call, Caller, Calls, disjoint, table};
+use crate::{Call, Caller, Calls, WakeOperation, disjoint, table};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use tenon_address_space::{Access, KernelPart, PAGE};
@@ -50,7 +50,7 @@ fn process(files: Descriptors) -> Process {
         name: heapless::String::new(),
         end: None,
         own_program: false,
-        waits: false,
+        exit: None,
     }
 }
 
@@ -267,6 +267,35 @@ fn arguments_end_where_there_is_no_room() {
     strings.clear();
     while strings.push(b"", true).is_ok() {}
     assert_eq!(strings.counts().1, 512);
+}
+
+#[test]
+fn an_operation_changes_and_compares_a_word() {
+    let operation = |change: u32, operand: u32, compare: u32, with: u32| {
+        WakeOperation(change << 28 | compare << 24 | (operand & 0xfff) << 12 | with & 0xfff)
+    };
+    let changed = |change, operand| operation(change, operand, 0, 0).apply(0b1100);
+    assert_eq!(changed(0, 5), Some(5));
+    assert_eq!(changed(1, 0xfff), Some(0b1011));
+    assert_eq!(changed(2, 0b11), Some(0b1111));
+    assert_eq!(changed(3, 0b100), Some(0b1000));
+    assert_eq!(changed(4, 0b110), Some(0b1010));
+    assert_eq!(changed(5, 0), None);
+    // The operand as a number of a bit.
+    assert_eq!(changed(8 | 2, 0), Some(0b1101));
+    let compared = |compare, old: i32| operation(0, 0, compare, 0xffe).compare(old as u32);
+    for (compare, [below, same, above]) in [
+        (0, [false, true, false]),
+        (1, [true, false, true]),
+        (2, [true, false, false]),
+        (3, [true, true, false]),
+        (4, [false, false, true]),
+        (5, [false, true, true]),
+    ] {
+        let results = [-3, -2, 1].map(|old| compared(compare, old));
+        assert_eq!(results, [Some(below), Some(same), Some(above)]);
+    }
+    assert_eq!(compared(6, 0), None);
 }
 
 fn nothing(_: &Caller) -> Result<u64, Errno> {

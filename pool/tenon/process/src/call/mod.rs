@@ -1,11 +1,15 @@
 //! Table of system calls, which libraries register.
 
+mod futex;
+
 use crate::errno::Errno;
 use crate::file::Files;
 use crate::process::{End, Process};
-use crate::state::{State, wait};
-use crate::thread::Slot;
+use crate::slot::Slot;
+use crate::state::{NewThread, State, wait, wait_until, with_state};
+use crate::thread::{Thread, Waiting};
 use tenon_frames::Frames;
+use tenon_thread::time::Instant;
 
 /// Numbers of system calls lie below.
 pub const NUMBERS: usize = 512;
@@ -89,6 +93,21 @@ impl Caller {
         wait(self.slot, attempt)
     }
 
+    /// As [`wait`](Self::wait), at the latest until a deadline, where the result is `None`.
+    pub fn wait_until<R>(
+        &self,
+        deadline: Option<Instant>,
+        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+    ) -> Result<Option<R>, Errno> {
+        wait_until(self.slot, deadline, Waiting::Change, attempt)
+    }
+
+    /// Sleeps until an instant. `EINTR` if the sleep ends before.
+    pub fn sleep_until(&self, instant: Instant) -> Result<(), Errno> {
+        let nothing = |_: &mut State| Ok(None::<()>);
+        wait_until(self.slot, Some(instant), Waiting::Event, nothing).map(drop)
+    }
+
     /// The argument at an index from 0 to 5.
     #[inline(always)]
     #[must_use]
@@ -117,7 +136,14 @@ impl Caller {
         self.slot.process()
     }
 
-    /// The number of its parent.
+    /// The number of the thread.
+    #[inline(always)]
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.slot.number()
+    }
+
+    /// The number of the process's parent.
     #[inline(always)]
     #[must_use]
     pub fn parent(&self) -> u32 {
@@ -132,20 +158,39 @@ impl Caller {
         state.parts(self.slot)
     }
 
-    /// Ends the process.
+    /// The thread.
+    pub fn thread<'a>(&self, state: &'a mut State) -> Result<&'a mut Thread, Errno> {
+        state.thread(self.slot)
+    }
+
+    /// [Ends](State::exit) the process with all its threads.
     pub fn exit(&self, state: &mut State, end: End) -> Result<(), Errno> {
         state.exit(self.slot, end)
     }
 
+    /// [Ends](State::exit_thread) the thread.
+    pub fn exit_thread(&self, state: &mut State, code: u8) -> Result<(), Errno> {
+        state.exit_thread(self.slot, code)
+    }
+
     /// [Copies](State::fork) the process.
-    pub fn fork(
-        &self,
-        state: &mut State,
-        stack: u64,
-        pointer: Option<u64>,
-        child_number: Option<usize>,
-    ) -> Result<u32, Errno> {
-        state.fork(self.slot, stack, pointer, child_number)
+    pub fn fork(&self, state: &mut State, new: &NewThread) -> Result<u32, Errno> {
+        state.fork(self.slot, new)
+    }
+
+    /// [Creates](State::create_thread) a thread.
+    pub fn create_thread(&self, state: &mut State, new: &NewThread) -> Result<u32, Errno> {
+        state.create_thread(self.slot, new)
+    }
+
+    /// [Checks](State::check_program) a program.
+    pub fn check_program(&self, state: &State, path: &str) -> Result<(), Errno> {
+        state.check_program(self.slot, path)
+    }
+
+    /// [Ends](State::end_others) the other threads of the process.
+    pub fn end_others(&self, state: &mut State) -> Result<bool, Errno> {
+        state.end_others(self.slot)
     }
 
     /// [Replaces](State::execute) the program.
