@@ -7,7 +7,7 @@ mod any;
 
 use tenon_address_space::{KernelPart, PAGE};
 use tenon_frames::Frames;
-use tenon_process::{Errno, Space, Strings, load, script};
+use tenon_program::{Errno, Space, Strings, load, script};
 
 /// Pages of the machine: enough for tables and the initial stack.
 const PAGES: usize = 40;

@@ -16,6 +16,9 @@ const LOWEST: usize = 0x1_0000;
 pub struct KernelPart([u64; KERNEL_GIBS]);
 
 impl KernelPart {
+    /// The part without entries.
+    pub const EMPTY: Self = Self([0; KERNEL_GIBS]);
+
     /// The part with these entries.
     ///
     /// # Safety

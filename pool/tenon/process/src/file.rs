@@ -1,7 +1,7 @@
 //! [`Files`]: open files of all processes, by descriptions and pipes.
 
-use crate::errno::Errno;
 use tenon_frames::{Frames, PAGE, PageMap, Table};
+use tenon_program::Errno;
 use tenon_vfs::{Device, Kind, Tree};
 
 /// Open file descriptions at a time.

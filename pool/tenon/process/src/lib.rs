@@ -6,9 +6,9 @@
 //! that they register in the table `system_call` ([`Call`]).
 //!
 //! A process has one thread or several, which share all it has. Each is a thread of Tenon: it is
-//! preempted at any instruction, in a system call too, and the scheduler has no other order than that of priorities. State of processes is behind
-//! one mutex with priority inheritance ([`with_state`]), which threads of the application never
-//! acquire.
+//! preempted at any instruction, in a system call too, and the scheduler has no other order than that
+//! of priorities. State of processes is behind one mutex with priority inheritance ([`with_state`]),
+//! which threads of the application never acquire.
 //!
 //! Guarantees: a process reaches memory of its own address space only; the kernel uses no address
 //! that a process states. What a process asks for and cannot get is an error for that process. No
@@ -19,25 +19,23 @@
 #![expect(unsafe_code, reason = "execution at EL0, memory beyond the image")]
 
 mod call;
-mod errno;
+mod execution;
 mod file;
 mod first;
 mod process;
-mod program;
 mod slot;
 mod state;
 mod thread;
 
 pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
-pub use errno::Errno;
 pub use file::{Description, FileReference, Files, Object};
 pub use first::First;
 pub use process::{Descriptor, Descriptors, End, NAME, Process};
-pub use program::{Lookup, Space, Start, Strings, load, script};
 pub use slot::Slot;
-pub use state::{NewThread, State, WakeOperation, with_state};
+pub use state::{State, WakeOperation, with_state};
 pub use tenon_frames::Frames;
-pub use thread::{Key, Thread};
+pub use tenon_program::{Errno, Space, Start, Strings};
+pub use thread::{Key, NewThread, Thread};
 
 use core::fmt;
 use tenon_thread::environment::{self, MapError};

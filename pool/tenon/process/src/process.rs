@@ -1,11 +1,10 @@
 //! A process: its address space, descriptors and end.
 
-use crate::errno::Errno;
 use crate::file::{FileReference, Files};
-use crate::program::Space;
 use core::ops::Range;
 use heapless::String;
 use tenon_frames::{Frames, Table};
+use tenon_program::{Errno, Space};
 
 /// Bytes of a program's name, with the NUL of Linux.
 pub const NAME: usize = 16;

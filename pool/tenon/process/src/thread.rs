@@ -6,9 +6,9 @@ pub enum Waiting {
     /// It does not wait.
     #[default]
     No,
-    /// Any [change](State::wake) of the state.
+    /// Any [change](crate::State::wake) of the state.
     Change,
-    /// What it waits for alone, a [`State::wake_thread`].
+    /// What it waits for alone, a [`wake_thread`](crate::State::wake_thread).
     Event,
 }
 
@@ -35,6 +35,19 @@ pub struct Thread {
     pub clear_number: usize,
     /// The address of its list of robust futexes, or zero.
     pub robust_list: usize,
+}
+
+/// What a new thread has of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewThread {
+    /// Its stack pointer, if not zero.
+    pub stack: u64,
+    /// Its thread pointer.
+    pub pointer: Option<u64>,
+    /// Where it finds its number.
+    pub own_number: Option<usize>,
+    /// The address of the word that its end clears, or zero.
+    pub clear_number: usize,
 }
 
 /// A wait for a futex.

@@ -1,9 +1,9 @@
 //! Futexes of the thread that calls.
 
 use super::Caller;
-use crate::errno::Errno;
 use crate::state::{State, WakeOperation, wait_until};
 use crate::thread::Waiting;
+use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
 /// Two words, each with how many waits it concerns.

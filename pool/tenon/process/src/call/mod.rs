@@ -2,13 +2,13 @@
 
 mod futex;
 
-use crate::errno::Errno;
 use crate::file::Files;
 use crate::process::{End, Process};
 use crate::slot::Slot;
-use crate::state::{NewThread, State, wait, wait_until, with_state};
-use crate::thread::{Thread, Waiting};
+use crate::state::{State, wait, wait_until, with_state};
+use crate::thread::{NewThread, Thread, Waiting};
 use tenon_frames::Frames;
+use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
 /// Numbers of system calls lie below.

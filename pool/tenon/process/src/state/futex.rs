@@ -1,10 +1,10 @@
 //! [`WakeOperation`]: futexes, by which threads wait for words of their process, and lists of robust ones.
 
 use super::State;
-use crate::errno::Errno;
 use crate::slot::Slot;
 use crate::thread::{FutexWait, Key};
 use core::sync::atomic::{AtomicU32, Ordering};
+use tenon_program::Errno;
 
 /// The change and the comparison of `FUTEX_WAKE_OP`.
 #[derive(Clone, Copy, Debug)]

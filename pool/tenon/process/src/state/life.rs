@@ -1,26 +1,13 @@
 //! Creation and end of processes and threads.
 
 use super::{FIRST, NUMBERS, State, index_of, report, report_end, with_state};
-use crate::errno::Errno;
+use crate::execution::live;
 use crate::process::{Descriptors, End, Process, descriptor_limit};
-use crate::program::Space;
 use crate::slot::{Slot, slots};
-use crate::thread::Thread;
+use crate::thread::{NewThread, Thread};
 use heapless::String;
+use tenon_program::{Errno, Space};
 use tenon_vfs::{Device, Path, ROOT};
-
-/// What a new thread has of its own.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NewThread {
-    /// Its stack pointer, if not zero.
-    pub stack: u64,
-    /// Its thread pointer.
-    pub pointer: Option<u64>,
-    /// Where it finds its number.
-    pub own_number: Option<usize>,
-    /// The address of the word that its end clears, or zero.
-    pub clear_number: usize,
-}
 
 impl State {
     /// A free slot with its index.
@@ -100,7 +87,7 @@ impl State {
         slot.begin(start.pc, start.sp);
         let process = self.process(slot)?;
         let (number, base) = (process.number, process.space()?.translation_base());
-        slot.spawn((number, number), 0, base)
+        slot.spawn((number, number), 0, base, live)
     }
 
     /// Creates a copy of the calling process, with a copy of the calling thread; returns its number.
@@ -180,7 +167,7 @@ impl State {
         if let Some(pointer) = new.pointer {
             slot.space.set_pointer(pointer);
         }
-        let spawned = slot.spawn(identity, parent, base);
+        let spawned = slot.spawn(identity, parent, base, live);
         if spawned.is_err() {
             self.threads[place] = None;
         }

@@ -6,14 +6,11 @@ mod program;
 mod wait;
 
 pub use futex::WakeOperation;
-pub use life::NewThread;
 pub use wait::{wait, wait_until};
 
 use crate::call::NUMBERS as NUMBERS_OF_CALLS;
-use crate::errno::Errno;
 use crate::file::Files;
 use crate::process::{End, Process};
-use crate::program::Strings;
 use crate::slot::{Slot, limit, slots};
 use crate::thread::Thread;
 use core::fmt::{self, Write as _};
@@ -21,6 +18,7 @@ use core::ops::Range;
 use core_log::Line;
 use tenon_address_space::{Access, KernelPart, PAGE};
 use tenon_frames::Frames;
+use tenon_program::{Errno, Strings};
 use tenon_sync::Mutex;
 use tenon_thread::output;
 use tenon_vfs::Tree;
@@ -118,8 +116,7 @@ impl State {
         let state = Self {
             total,
             frames,
-            // SAFETY: no entry is used.
-            kernel: unsafe { KernelPart::new([0; 4]) },
+            kernel: KernelPart::EMPTY,
             kernel_base: 0,
             files: Files::new(tree),
             strings,

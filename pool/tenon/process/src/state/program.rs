@@ -1,11 +1,10 @@
 //! The program of a process.
 
 use super::State;
-use crate::errno::Errno;
 use crate::process::NAME;
-use crate::program::{self, Space};
 use crate::slot::Slot;
 use heapless::String;
+use tenon_program::{self as program, Errno, Space};
 use tenon_vfs::{Kind, Path, ROOT, Tree};
 
 impl State {

@@ -1,9 +1,9 @@
 //! Waits of threads for a change of the state, for an event, or for a time.
 
 use super::{State, with_state};
-use crate::errno::Errno;
 use crate::slot::Slot;
 use crate::thread::Waiting;
+use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
 /// Calls `attempt` until it has a result; in between, waits for a change of the state. `EINTR` once

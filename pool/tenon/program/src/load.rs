@@ -226,7 +226,7 @@ pub fn load(
 }
 
 /// Fails if a file is no program.
-pub(crate) fn check(file: &'static [u8]) -> Result<(), Errno> {
+pub fn check(file: &'static [u8]) -> Result<(), Errno> {
     parse(file).map(drop)
 }
 

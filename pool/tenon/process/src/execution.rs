@@ -1,0 +1,147 @@
+//! Execution of a thread at EL0: its system calls and aborts.
+
+use crate::call::{Caller, Function, NUMBERS, is_begun};
+use crate::slot::Slot;
+#[cfg(feature = "strace")]
+use crate::state::report;
+use crate::state::{State, with_state};
+use tenon_address_space::Access;
+use tenon_program::Errno;
+#[cfg(feature = "strace")]
+use tenon_strace as strace;
+use tenon_user::{self as user, Cause};
+
+#[cfg(target_os = "none")]
+unsafe extern "Rust" {
+    // SAFETY: `statics!` defines it with this type, and no code writes it.
+    safe static TENON_SYSTEM_CALLS: crate::call::Table;
+}
+
+fn function(number: u64) -> Option<Function> {
+    let number = usize::try_from(number).ok().filter(|n| *n < NUMBERS)?;
+    #[cfg(target_os = "none")]
+    return TENON_SYSTEM_CALLS[number];
+    #[cfg(not(target_os = "none"))]
+    return None.filter(|_: &Function| number == 0);
+}
+
+/// The body of a process's thread.
+pub(crate) fn live(slot: &'static Slot) {
+    // SAFETY: `spawn` had the base set to tables of the process, which stay until `State::finish`.
+    unsafe { user::bind(Some(&slot.space), slot.space.base()) };
+    while !slot.is_ended() {
+        // SAFETY: the thread is bound to the address space of its process, and the context is its
+        // own.
+        match unsafe { user::run(slot.context()) } {
+            Cause::Exception(esr, _) if esr >> 26 == user::SUPERVISOR_CALL => serve(slot),
+            Cause::Exception(esr, far) => fault(slot, esr, far as usize),
+            Cause::Interrupt => {}
+        }
+    }
+    State::finish(slot);
+}
+
+/// Serves a system call.
+#[inline(always)]
+fn serve(slot: &'static Slot) {
+    let number = slot.register(8);
+    #[cfg(feature = "strace")]
+    let call = begin_line(slot, number);
+    let result = match function(number) {
+        Some(function) => function(&Caller::new(slot)),
+        None => refuse(slot, number),
+    };
+    #[cfg(feature = "strace")]
+    write_line(slot, call, number, &result);
+    if is_begun(&result) {
+        // `execve` has set all registers.
+        return;
+    }
+    let value = match result {
+        Ok(value) => value,
+        Err(Errno(number)) => 0u64.wrapping_sub(number.into()),
+    };
+    // SAFETY: the thread itself is not at EL0.
+    unsafe { (*slot.context()).x[0] = value };
+}
+
+/// The call of a thread as text, before it is served.
+#[cfg(feature = "strace")]
+fn begin_line(slot: &'static Slot, number: u64) -> strace::Call {
+    let arguments = core::array::from_fn(|index| slot.register(index));
+    strace::begin(number, &arguments, |from, to, string| {
+        with_state(|state| {
+            let (process, frames, _) = state.parts(slot).ok()?;
+            let space = process.space().ok()?;
+            let from = from as usize;
+            if string {
+                return space.read_string(from, to, frames).ok();
+            }
+            space.read(from, to, frames).ok().map(|()| to.len())
+        })
+    })
+}
+
+/// Writes a call with its result on the console. A process that ended has none.
+#[cfg(feature = "strace")]
+fn write_line(
+    slot: &'static Slot,
+    mut call: strace::Call,
+    number: u64,
+    result: &Result<u64, Errno>,
+) {
+    let outcome = match result {
+        _ if slot.is_ended() => strace::Outcome::None,
+        _ if is_begun(result) => strace::Outcome::Value(0),
+        Ok(value) => strace::Outcome::Value(*value),
+        Err(error) => strace::Outcome::Error(error),
+    };
+    strace::end(&mut call, number, &outcome);
+    report(format_args!("[pid {}] {}", slot.number(), call.as_str()));
+}
+
+/// Reports the first call of a number that no library serves.
+#[cold]
+fn refuse(slot: &'static Slot, number: u64) -> Result<u64, Errno> {
+    with_state(|state| state.report_unserved(slot, number));
+    Err(Errno::ENOSYS)
+}
+
+/// Serves an abort of EL0, or ends the process by the signal of Linux.
+#[cold]
+fn fault(slot: &'static Slot, esr: u64, far: usize) {
+    /// Classes of ESR_EL1: aborts of EL0 (Arm ARM, D19.2.37).
+    const FETCH: u64 = 0x20;
+    const DATA: u64 = 0x24;
+    /// WnR of a data abort.
+    const WRITE: u64 = 1 << 6;
+    /// CM of a data abort: cache maintenance, which has WnR set and only reads.
+    const MAINTENANCE: u64 = 1 << 8;
+    const ALIGNMENT: [u64; 2] = [0x22, 0x26];
+    const FLOATING_POINT: u64 = 0x2c;
+    const BREAKPOINT: u64 = 0x3c;
+    const ILLEGAL: u32 = 4;
+    const TRAP: u32 = 5;
+    const ARITHMETIC: u32 = 8;
+    const BUS: u32 = 7;
+    const SEGMENT: u32 = 11;
+    // Translation, access flag and permission faults.
+    let by_table = matches!(esr >> 2 & 0xf, 1..=3);
+    let access = match esr >> 26 {
+        FETCH => Access::Execute,
+        DATA if esr & (WRITE | MAINTENANCE) == WRITE => Access::Write,
+        DATA => Access::Read,
+        BREAKPOINT => return State::kill(slot, TRAP),
+        FLOATING_POINT => return State::kill(slot, ARITHMETIC),
+        class if ALIGNMENT.contains(&class) => return State::kill(slot, BUS),
+        _ => return State::kill(slot, ILLEGAL),
+    };
+    if !by_table {
+        return State::kill(slot, BUS);
+    }
+    match with_state(|state| state.fault(slot, far, access)) {
+        Ok(()) => {}
+        Err(Errno::ENOMEM) => State::kill(slot, BUS),
+        Err(_) => State::kill(slot, SEGMENT),
+    }
+}
