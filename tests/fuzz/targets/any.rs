@@ -3,7 +3,7 @@
 //! Under cargo-fuzz, which sets `cfg(fuzzing)`, libFuzzer chooses inputs by coverage. Otherwise the
 //! program is a test with a few hundred inputs of proptest, so that targets compile and run in CI.
 
-/// Defines the program of a target that takes bytes, with a corpus of seeds in `corpus/NAME`.
+/// Defines the program of a target that takes bytes, with a corpus of seeds in `seeds/NAME`.
 #[allow(unused_macros, reason = "a target is defined by one of the two macros")]
 macro_rules! parser {
     ($name:literal, |$input:ident| $body:block) => {
@@ -20,7 +20,7 @@ macro_rules! parser {
 
         #[cfg(test)]
         fn seeds() -> Vec<Vec<u8>> {
-            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/", $name);
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds/", $name);
             let files = std::fs::read_dir(folder).unwrap();
             files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
         }
