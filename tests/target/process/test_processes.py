@@ -25,8 +25,8 @@ task = [{{ name = "control", period = "1ms" }}]
 """
 
 LATEST = 600
-"""Nanoseconds from a release to the body, each of which is one instruction: 200 of that path, and at
-most 400 with interrupts masked, of the kernel or of Mortise."""
+"""Nanoseconds from a release to the body, each of which is one instruction: 200 of that path, and
+at most 400 with interrupts masked, of the kernel or of Mortise."""
 
 
 def unharmed(outcome):
