@@ -25,6 +25,20 @@ Board = Annotated[
     str | None,
     typer.Option(autocompletion=completion.boards, help="Target board (default: qemu-virt)."),
 ]
+Program = Annotated[
+    str | None,
+    typer.Option(
+        "--program",
+        help="Program of Linux for AArch64, which becomes the first process.",
+        metavar="PATH",
+    ),
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")]
 ResultFile = Annotated[
     Path | None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tenonos.options import Board, ObjectiveArgument
+from tenonos.options import Board, ObjectiveArgument, Packages, Program
 from tenonos.plan.planner import SECONDS, TOKENS
 
 
@@ -39,20 +39,8 @@ def command(
     tokens: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Token limit for all replies of the model.")
     ] = TOKENS,
-    program: Annotated[
-        str | None,
-        typer.Option(
-            "--program",
-            help="Program of Linux for AArch64, the first process of the VM with processes.",
-            metavar="PATH",
-        ),
-    ] = None,
-    packages: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
-        ),
-    ] = None,
+    program: Program = None,
+    packages: Packages = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; write files only with -o.")
     ] = False,

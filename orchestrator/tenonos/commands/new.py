@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tenonos import completion
+from tenonos.options import Packages, Program
 
 
 class What(StrEnum):
@@ -44,20 +45,8 @@ def command(
             metavar="BOARD",
         ),
     ] = None,
-    program: Annotated[
-        str | None,
-        typer.Option(
-            "--program",
-            help="For an app: a program of Linux for AArch64, which becomes the first process.",
-            metavar="PATH",
-        ),
-    ] = None,
-    packages: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
-        ),
-    ] = None,
+    program: Program = None,
+    packages: Packages = None,
 ) -> None:
     """Make the skeleton of an application, a system, a micro-library or a board.
 

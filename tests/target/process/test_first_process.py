@@ -5,23 +5,7 @@ from pathlib import Path
 
 import pytest
 from conftest import until
-from test_processes import unharmed
-
-SYSTEM = """\
-name = "{name}"
-board = "qemu-virt"
-pool = "0.1"
-mode = "static"
-console = "programs"
-
-[[vm]]
-name = "programs"
-kind = "tenon"
-app = "programs"
-cpus = [1]
-memory = "16M"
-task = [{{ name = "control", period = "1ms" }}]
-"""
+from test_processes import SYSTEM, unharmed
 
 BUSYBOX = """\
 packages = ["busybox-static"]

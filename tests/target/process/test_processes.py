@@ -20,7 +20,6 @@ kind = "tenon"
 app = "programs"
 cpus = [1]
 memory = "16M"
-files = "files"
 task = [{{ name = "control", period = "1ms" }}]
 """
 
@@ -41,7 +40,7 @@ def unharmed(outcome):
 def system(folder: Path, name: str) -> Path:
     """A system of processes with the files below `files`."""
     (folder / "files").mkdir(parents=True)
-    (folder / "system.toml").write_text(SYSTEM.format(name=name))
+    (folder / "system.toml").write_text(SYSTEM.format(name=name) + 'files = "files"\n')
     return folder
 
 
