@@ -18,7 +18,7 @@ from tenonos.build import Built
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
 from tenonos.run import RunOptions, Session, Target
-from tools.bench import boot, exits
+from tools.bench import boot, exits, overlay
 from tools.bench.machine import LIMIT, Place, counted, listen, off
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds, Row
@@ -82,14 +82,8 @@ def tenon(compiled: bytes, load: str | None = None) -> system.System:
 
 
 def _folder(described: system.System, files: Mapping[str, bytes]) -> Path:
-    """A folder with executable files."""
-    made = paths.ensure(paths.BUILD / described.name) / "files"
-    for name, content in files.items():
-        file = made / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        file.chmod(0o755)
-    return made
+    """A folder with these files."""
+    return overlay.put(paths.ensure(paths.BUILD / described.name) / "files", files)
 
 
 def native(compiled: bytes) -> list[str]:

@@ -1,4 +1,4 @@
-"""Additional files of a bench in a Linux VM's initramfs."""
+"""Additional files of a bench: in a Linux VM's initramfs, or in the file tree of processes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ def folder(system: System, linux: Vm, files: Mapping[str, bytes] | None = None) 
     shutil.rmtree(made, ignore_errors=True)
     if linux.files:
         shutil.copytree(system.folder / linux.files, made)
-    for name, content in {"bin/mark": marker.program(), **(files or {})}.items():
-        file = made / name
+    return put(made, {"bin/mark": marker.program(), **(files or {})})
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """The folder, with executable files by their paths in it."""
+    for name, content in files.items():
+        file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         file.chmod(0o755)
-    return made
+    return folder
