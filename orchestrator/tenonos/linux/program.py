@@ -235,7 +235,7 @@ def brought(
     get: Callable[[str], Path] = debian.package,
 ) -> Brought:
     """The program named by `--program` and `--package`, examined."""
-    found = {name: files for name in packages for files in [_files(name, get)]}
+    found = {name: _files(name, get) for name in packages}
     if program is not None and (path := Path(program)).is_file():
         name = re.sub(r"[^A-Za-z0-9._+-]", "-", path.name)
         return Brought(examined(path, board), f"/bin/{name}", tuple(packages), own=True)
