@@ -22,7 +22,7 @@ fn copy(
         let taken = caller.wait(|state| {
             target(state, caller, to, true)?;
             match take(state, caller, from, &mut piece[..part], from_at)? {
-                Step::Done(count) => Ok(Some(count)),
+                Step::Done(count) | Step::Whole(count) => Ok(Some(count)),
                 Step::Wait => Ok(None),
                 // A terminal is no source of such copies.
                 Step::Input => Err(Errno::EINVAL),

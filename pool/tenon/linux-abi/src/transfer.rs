@@ -27,6 +27,8 @@ const VECTORS: u64 = 1024;
 pub(crate) enum Step {
     /// So many bytes, zero at the end of the file.
     Done(usize),
+    /// So many bytes, which one call transfers alone: a line, a count.
+    Whole(usize),
     /// Nothing until the state changes.
     Wait,
     /// Nothing until the console has input.
@@ -102,7 +104,7 @@ fn read_step(
     let mut piece = [0; PIECE];
     let length = length.min(PIECE);
     let step = take(state, caller, caller.int(0), &mut piece[..length], at)?;
-    if let Step::Done(count) = step {
+    if let Step::Done(count) | Step::Whole(count) = step {
         user::write(state, caller, to, &piece[..count])?;
     }
     Ok(step)
@@ -149,7 +151,7 @@ pub(crate) fn take(
             let place = piece.get_mut(..COUNT).ok_or(Errno::EINVAL)?;
             place.copy_from_slice(&read.to_le_bytes());
             set_counter(state, caller, number, count - read)?;
-            Ok(Step::Done(COUNT))
+            Ok(Step::Whole(COUNT))
         }
         Target::Device(Device::Null) => Ok(Step::Done(0)),
         Target::Device(Device::Zero | Device::Full) => {
@@ -185,7 +187,7 @@ fn read_console(piece: &mut [u8], flags: u32) -> Result<Step, Errno> {
     match count {
         0 if flags & flag::NONBLOCK == 0 => Ok(Step::Input),
         0 => Err(Errno::EAGAIN),
-        count => Ok(Step::Done(count)),
+        count => Ok(Step::Whole(count)),
     }
 }
 
@@ -201,38 +203,38 @@ fn read_all(
     loop {
         let rest = (to.wrapping_add(done), length - done);
         let offset = at.map(|at| at.saturating_add(done as u64));
-        let step = if done == 0 && !begun {
+        let (step, whole) = if done == 0 && !begun {
             first_step(caller, rest, offset)?
         } else {
             match with_state(|state| read_step(state, caller, rest, offset)) {
+                Ok(Step::Done(count)) => (count, false),
+                Ok(Step::Whole(count)) => (count, true),
                 // What was read before is the result.
-                Ok(Step::Done(count)) => count,
-                Ok(_) | Err(_) => 0,
+                Ok(Step::Wait | Step::Input) | Err(_) => (0, true),
             }
         };
         done += step;
-        let whole = with_state(|state| {
-            let (process, _, files) = caller.parts(state)?;
-            let file = &process.descriptor(caller.int(0))?.file;
-            let object = &files.get(file)?.object;
-            Ok::<_, Errno>(is_console(object) || matches!(object, Object::Counter(..)))
-        })?;
         if step < (length - (done - step)).min(PIECE) || done == length || whole {
             return Ok(done as u64);
         }
     }
 }
 
-/// The first step of a reading, which waits.
-fn first_step(caller: &Caller, rest: (usize, usize), at: Option<u64>) -> Result<usize, Errno> {
+/// The first step of a reading, which waits: how many bytes it read, and whether no step follows.
+fn first_step(
+    caller: &Caller,
+    rest: (usize, usize),
+    at: Option<u64>,
+) -> Result<(usize, bool), Errno> {
     loop {
         let step = caller.wait(|state| match read_step(state, caller, rest, at)? {
-            Step::Done(count) => Ok(Some(Some(count))),
+            Step::Done(count) => Ok(Some(Some((count, false)))),
+            Step::Whole(count) => Ok(Some(Some((count, true)))),
             Step::Input => Ok(Some(None)),
             Step::Wait => Ok(None),
         })?;
         match step {
-            Some(count) => return Ok(count),
+            Some(step) => return Ok(step),
             None => time::sleep(POLL),
         }
     }
@@ -316,19 +318,20 @@ pub(crate) fn put(
     }
 }
 
-/// Writes up to a piece from the memory of the caller, to a pipe as much as is written at once.
+/// Writes up to a piece from the memory of the caller, to a pipe as much as is written at once; returns
+/// how many bytes, and whether no step follows.
 fn write_step(
     state: &mut State,
     caller: &Caller,
     (from, length): (usize, usize),
     at: Option<u64>,
     console: &mut ForConsole,
-) -> Result<Option<usize>, Errno> {
+) -> Result<Option<(usize, bool)>, Errno> {
     let (target, flags, _) = target(state, caller, caller.int(0), true)?;
-    let mut piece = [0; PIECE];
     if let Target::Device(Device::Null | Device::Zero) = target {
-        return Ok(Some(length));
+        return Ok(Some((length, true)));
     }
+    let mut piece = [0; PIECE];
     // Others' bytes are not mixed with so many.
     let at_once = match target {
         Target::Pipe(index) if length <= PIPE_BUF => {
@@ -359,13 +362,14 @@ fn write_step(
                 }
             }
             Ok(None) | Err(_) if done > 0 => break,
-            other => return other,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(error),
         }
     }
     if let Target::Device(Device::Console) = target {
         *console = Some((piece, done));
     }
-    Ok(Some(done))
+    Ok(Some((done, matches!(target, Target::Counter(..)))))
 }
 
 /// Writes a buffer of the caller, and waits where a pipe is full.
@@ -375,7 +379,6 @@ fn write_all(
     at: Option<u64>,
 ) -> Result<u64, Errno> {
     let (mut done, length) = (0, length.min(MOST));
-    let target = with_state(|state| target(state, caller, caller.int(0), true));
     loop {
         let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
@@ -384,13 +387,15 @@ fn write_all(
         if let Some((piece, length)) = &console {
             output::write(&piece[..*length]);
         }
-        match written {
-            Ok(count) => done += count,
-            Err(_) if done > 0 => return Ok(done as u64),
+        let whole = match written {
+            Ok((count, whole)) => {
+                done += count;
+                whole
+            }
+            Err(_) if done > 0 => true,
             Err(error) => return Err(error),
-        }
-        let is_counter = matches!(target, Ok((Target::Counter(..), ..)));
-        if done == length || is_counter {
+        };
+        if whole || done == length {
             return Ok(done as u64);
         }
     }
