@@ -88,7 +88,7 @@ impl Files {
         }
     }
 
-    /// Opens an object, whose inode is held until it is closed.
+    /// Opens an object, and holds its inode until it is closed.
     pub fn open(
         &mut self,
         object: Object,
@@ -206,8 +206,8 @@ impl Files {
         };
         *count -= 1;
         if pipe.readers == 0 && pipe.writers == 0 {
-            let all = 0..PIPE_PAGES as u64;
-            pipe.pages.remove(all, &mut PIPE_PAGES.clone(), frames);
+            let mut budget = PIPE_PAGES;
+            pipe.pages.remove(0..PIPE_PAGES as u64, &mut budget, frames);
             self.pipes.remove(index, frames);
         }
     }

@@ -166,6 +166,28 @@ pub struct Process {
 }
 
 impl Process {
+    /// A process without a program, in an inode as its working directory.
+    pub(crate) const fn new(
+        (number, parent): (u32, u32),
+        space: Space,
+        files: Descriptors,
+        directory: u32,
+    ) -> Self {
+        Self {
+            number,
+            parent,
+            space: Some(space),
+            heap: 0..0,
+            files,
+            directory,
+            mask: 0o22,
+            name: String::new(),
+            end: None,
+            exit: None,
+            own_program: false,
+        }
+    }
+
     /// The address space.
     pub fn space(&mut self) -> Result<&mut Space, Errno> {
         self.space.as_mut().ok_or(Errno::ESRCH)

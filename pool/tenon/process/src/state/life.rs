@@ -5,7 +5,6 @@ use crate::execution::live;
 use crate::process::{Descriptors, End, Process, descriptor_limit};
 use crate::slot::{Slot, slots};
 use crate::thread::{NewThread, Thread};
-use heapless::String;
 use tenon_program::{Errno, Space};
 use tenon_vfs::{Device, Path, ROOT};
 
@@ -39,27 +38,16 @@ impl State {
         }
     }
 
-    /// Starts the first process, whose arguments are in `strings`, with the console as descriptors 0
-    /// to 2. Returns its number.
+    /// Starts the first process, with its arguments in `strings` and the console as descriptors 0 to 2.
+    /// Returns its number.
     pub(crate) fn start(&mut self, path: &str) -> Result<u32, Errno> {
         let (place, slot) = self.free_slot()?;
         let index = self.free_process()?;
         let number = self.allocate_number();
         let asid = index as u8 + 1;
         let space = Space::new(self.kernel, asid, &mut self.frames)?;
-        self.processes[index] = Some(Process {
-            number,
-            parent: 0,
-            space: Some(space),
-            heap: 0..0,
-            files: Descriptors::new(descriptor_limit()),
-            directory: ROOT,
-            mask: 0o22,
-            name: String::new(),
-            end: None,
-            exit: None,
-            own_program: false,
-        });
+        let files = Descriptors::new(descriptor_limit());
+        self.processes[index] = Some(Process::new((number, 0), space, files, ROOT));
         self.threads[place] = Some(Thread::new(number, index));
         let started = self.begin(slot, path);
         if let Err(error) = started {
@@ -107,17 +95,15 @@ impl State {
         }
         let base = space.translation_base();
         let child = Process {
-            number,
-            parent: parent.number,
-            space: Some(space),
             heap: parent.heap.clone(),
-            files: descriptors,
-            directory: parent.directory,
             mask: parent.mask,
             name: parent.name.clone(),
-            end: None,
-            exit: None,
-            own_program: false,
+            ..Process::new(
+                (number, parent.number),
+                space,
+                descriptors,
+                parent.directory,
+            )
         };
         let parent = parent.number;
         self.processes[index] = Some(child);
@@ -131,8 +117,8 @@ impl State {
         Ok(number)
     }
 
-    /// Creates a thread in the calling process, whose registers are those of the calling one; returns
-    /// its number.
+    /// Creates a thread in the calling process, with the registers of the calling one; returns its
+    /// number.
     pub fn create_thread(&mut self, caller: &'static Slot, new: &NewThread) -> Result<u32, Errno> {
         let free = self.free_slot()?;
         let index = self.process_index(caller)?;
@@ -308,7 +294,7 @@ impl State {
         if let Some(space) = process.space.take() {
             space.release(&mut self.frames);
         }
-        // A process whose first thread left without `exit` counts as killed.
+        // Without an `exit` of its first thread, the process counts as killed.
         let end = process.exit.unwrap_or(End::Signal(9));
         process.end.get_or_insert(end);
         let number = process.number;
