@@ -62,7 +62,7 @@ impl Write for SyncWriter<'_> {
 pub const TURN: u64 = 4_000_000;
 
 /// Time after which a writer interrupts the line of another one, although that has its turn.
-const PATIENCE: u64 = 4 * TURN;
+const LONGEST_WAIT: u64 = 4 * TURN;
 
 /// Time for which a writer keeps a line to which it has written nothing.
 const SILENCE: u64 = 16 * TURN;
@@ -229,8 +229,8 @@ impl Console {
     }
 
     /// Whether the serial line is kept from a writer on a core, which has not its turn. A line that has
-    /// begun is, until the turn of its writer has ended for as long again, or the other one has lost
-    /// its patience. A writer that has written no byte in its turn is given longer: where its core does
+    /// begun is, until the turn of its writer has ended for as long again, or the other one has waited
+    /// for four turns. A writer that has written no byte in its turn is given longer: where its core does
     /// not run for some milliseconds, writers would interrupt each other before a byte is written.
     /// After a turn the next line is kept for the writer that waits longest.
     fn is_kept(&mut self, (writer, core): (usize, usize), now: u64) -> bool {
@@ -240,7 +240,7 @@ impl Console {
             (Some(_), _) if core == self.core => false,
             (Some(_), _) => {
                 let waits = self.waits[writer % WRITERS];
-                held < 2 * TURN && (waits == 0 || now.saturating_sub(waits) < PATIENCE)
+                held < 2 * TURN && (waits == 0 || now.saturating_sub(waits) < LONGEST_WAIT)
             }
             (None, Some((next, at))) if next != writer && core != at => {
                 if self.ended == 0 {

@@ -80,9 +80,9 @@ const LOOKS: usize = 4096;
 
 /// Leaves the line to its holder: the core sleeps to the end of the holder's turn, or until an
 /// interrupt is pending. A core that spins would take a processor of the emulator that the holder
-/// needs, and locks of the emulator for each access to the clock or the UART. A core whose guest has
-/// the interrupt controller for itself looks at memory only, until the holder ends its line or `stop`
-/// returns true.
+/// needs, and locks of the emulator for each access to the clock or the UART. Where a guest has the
+/// interrupt controller for itself, the core looks at memory only, until the holder ends its line or
+/// `stop` returns true.
 pub fn leave_line(machine: &Machine, stop: &dyn Fn() -> bool) {
     if stop() {
         return;

@@ -170,7 +170,7 @@ impl FileSystem {
         matches!(self.entry(directory, 0), Ok(None))
     }
 
-    /// Adds an entry, whose name the directory does not have.
+    /// Adds an entry with a name that the directory does not have.
     pub(crate) fn add_entry(
         &mut self,
         directory: u32,

@@ -9,7 +9,7 @@ pub enum Kind {
     Directory,
     /// A file.
     File,
-    /// A symbolic link, whose content is its target.
+    /// A symbolic link: its content is its target.
     Link,
     /// A device with characters, by its major and minor number.
     Device(u32, u32),

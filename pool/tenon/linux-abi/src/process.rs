@@ -50,7 +50,7 @@ struct Creation {
     child_number: usize,
 }
 
-/// `clone`: a thread of the process, or a copy of it: `fork`, and `vfork`, whose parent waits until
+/// `clone`: a thread of the process, or a copy of it: `fork`, and `vfork`, where the parent waits until
 /// the child has its own program. Memory is copied in either case.
 pub fn clone(caller: &Caller) -> Result<u64, Errno> {
     const SIGNAL: u64 = 0xff;

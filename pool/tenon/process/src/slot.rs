@@ -157,7 +157,7 @@ impl Slot {
         self.space.copy_from(&caller.space);
     }
 
-    /// Starts the thread, whose context and space are set, with its body: for a process of a number,
+    /// Starts the thread with its body, once its context and space are set: for a process of a number,
     /// with a number of its own.
     pub(crate) fn spawn(
         &'static self,

@@ -74,17 +74,17 @@ impl Core {
     }
 
     /// Sleeps until an interrupt is pending, which may be masked, and at most for some nanoseconds.
-    /// Returns false at once on a core whose interrupt controller a guest may have for itself.
+    /// Returns false at once on a core where a guest may have the interrupt controller for itself.
     #[cold]
     #[inline(never)]
     pub fn sleep(&self, nanoseconds: u64) -> bool {
-        let awake = !self.takes_guest_irqs();
-        if !awake {
+        let sleeps = self.takes_guest_irqs();
+        if sleeps {
             self.enable_hypervisor_timer();
             let clock = self.machine.board.clock;
             clock.sleep(clock.frequency().ticks(nanoseconds));
         }
-        !awake
+        sleeps
     }
 
     /// Enables the interrupt of EL1's physical timer on this shared core, where guests do not have that

@@ -128,10 +128,11 @@ impl Caller for Vcpu {
     }
 }
 
-/// Drains the log ring of the VM that calls; returns false if it takes a pending interrupt first, which
-/// it does not mask.
+/// Drains the log ring of the calling VM; returns false where the VM is to take a pending interrupt
+/// first, one that it does not mask.
 #[inline(never)]
 fn drain_log(core: &'static Core, vm: &'static Vm) -> bool {
+    // I and F have the same places in SPSR_EL2 and in ISR_EL1.
     let taken = !El2::read_spsr();
     let stop = || core.preemption_pending() || cpu::pending_interrupts() & taken != 0;
     drain_ring(core.machine, vm, &stop)

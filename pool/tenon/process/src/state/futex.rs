@@ -215,7 +215,7 @@ impl State {
         Ok(())
     }
 
-    /// Marks a robust mutex as one whose owner died, if that is the thread of this number.
+    /// Marks a robust mutex as one with an owner that died, if that is the thread of this number.
     fn end_robust(&mut self, slot: &Slot, address: usize, number: u32) -> Result<(), Errno> {
         let key = self.key(slot, address)?;
         let owned = |word: u32| word & OWNER == number;
