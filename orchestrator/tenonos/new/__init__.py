@@ -56,7 +56,7 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
 
 
 def program(name: str, here: Path, origin: str | None, packages: list[str]) -> Made:
-    """A new system with a program of Linux as its first process: a file, or of Debian's packages."""
+    """A system with a program of Linux as its first process: a file, or of Debian's packages."""
     from tenonos.linux import program as programs
 
     _named(name, r"[a-z][a-z0-9-]{0,30}")
