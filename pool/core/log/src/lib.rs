@@ -34,8 +34,10 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod digits;
 mod line;
 
+pub use digits::digits;
 pub use line::Line;
 
 use core::fmt::{self, Write as _};

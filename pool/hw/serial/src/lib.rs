@@ -10,7 +10,8 @@
 //! # Guarantees
 //!
 //! Those of the drivers, which are the same: [`Serial::write_byte`] waits for room in the FIFO, and
-//! all other functions return at once. No lock: the port has one owner (`&mut self`).
+//! all other functions return at once. No lock: a port has one user at a time. A clone is for a virtual
+//! port, which always has room: users at once of another one lose bytes.
 //!
 //! # Example
 //!
@@ -90,7 +91,7 @@ macro_rules! define_serial {
 }
 
 /// The board's serial port.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Serial {
     registers: NonNull<u8>,
 }
