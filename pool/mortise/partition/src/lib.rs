@@ -33,7 +33,7 @@
 )]
 
 // Provides the functions by which the compiler moves bytes.
-use mortise_memcpy as _;
+use core_memcpy as _;
 
 mod boot;
 mod image;

@@ -4,6 +4,7 @@ use super::{
     input::receive,
     serial_irq::{defer_line_update, set_line},
 };
+use crate::irq::deliver::interrupts_guest;
 use mortise_machine::{Core, Vm};
 use mortise_output::output::write;
 
@@ -45,6 +46,7 @@ pub(crate) fn access(
     }
     if let Some(byte) = sent {
         // The guest repeats the access, which has no further effect on the PL011.
+        let stop = interrupts_guest(core);
         if !write(core.machine, (vm.index, vm.name()), byte, &stop) {
             return None;
         }

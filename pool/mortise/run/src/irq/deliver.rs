@@ -14,10 +14,19 @@ use crate::{
     },
 };
 use core_trace::Event;
+use hw_arch::{El2, ExceptionLevel, cpu};
 use hw_irqchip_gicv3::{FIRST_SPI, Group, cpu_interface, is_special};
 use mortise_machine::{Core, Vm, interface::WakeReason};
 use mortise_state::options;
 use mortise_vcpu::TimerIrq;
+
+/// Whether the core is to end this exit early, as a pending interrupt is for a more urgent vCPU or
+/// one that the current vCPU does not mask.
+pub(crate) fn interrupts_guest(core: &'static Core) -> impl Fn() -> bool {
+    // I and F have the same places in SPSR_EL2 and in ISR_EL1.
+    let taken = !El2::read_spsr();
+    move || core.preemption_pending() || cpu::pending_interrupts() & taken != 0
+}
 
 /// Takes one Group 1 interrupt of a core with the vCPU that is current on it, if any; returns false
 /// if none is pending.

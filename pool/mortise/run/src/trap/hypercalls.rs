@@ -1,9 +1,8 @@
 //! Hypercalls, including PSCI.
 
-use crate::run::vcpu_run::stop_and_wait;
+use crate::{irq::deliver::interrupts_guest, run::vcpu_run::stop_and_wait};
 use core::cell::Cell;
 use core_trace::Event;
-use hw_arch::{El2, ExceptionLevel, cpu};
 use mortise_hypercall::Outcome::{SystemOff, SystemReset, VcpuOff};
 use mortise_hypercall::{Call, Caller, Group, Outcome, PowerState, Reply, Start, route};
 use mortise_machine::{Core, Vm, registry};
@@ -108,10 +107,8 @@ impl Caller for Vcpu {
     }
 
     fn has_memory_at(&self, address: u64) -> bool {
-        self.vm
-            .description()
-            .memory()
-            .any(|memory| memory.intermediate.holds(address))
+        let mut regions = self.vm.description().memory();
+        regions.any(|region| region.intermediate.holds(address))
     }
 
     fn start_vcpu(&mut self, vcpu: usize, start: Start) -> Result<(), PowerState> {
@@ -128,14 +125,10 @@ impl Caller for Vcpu {
     }
 }
 
-/// Drains the log ring of the calling VM; returns false where the VM is to take a pending interrupt
-/// first, one that it does not mask.
+/// Drains the log ring of the VM that calls; returns false if it takes a pending interrupt first.
 #[inline(never)]
 fn drain_log(core: &'static Core, vm: &'static Vm) -> bool {
-    // I and F have the same places in SPSR_EL2 and in ISR_EL1.
-    let taken = !El2::read_spsr();
-    let stop = || core.preemption_pending() || cpu::pending_interrupts() & taken != 0;
-    drain_ring(core.machine, vm, &stop)
+    drain_ring(core.machine, vm, &interrupts_guest(core))
 }
 
 #[cfg(test)]
