@@ -1,8 +1,8 @@
-//! Areas of an address space: a sorted array without overlaps.
+//! Areas of an address space: a sorted array without overlaps, in frames.
 
 use crate::{Access, Error, PAGE};
 use core::ops::Range;
-use heapless::Vec;
+use tenon_frames::{Frame, Frames, Object};
 
 /// What a process may do in an area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,34 +27,24 @@ impl Permissions {
     }
 }
 
-/// The initial content of an area.
-#[derive(Clone, Copy, Debug)]
-pub enum Backing {
+/// The content of an area that is mapped.
+#[derive(Debug)]
+pub enum Backing<'a> {
     /// Zeros.
     Zero,
-    /// Bytes from an offset on, then zeros: a private mapping of a file.
-    Bytes(&'static [u8], usize),
+    /// An object from a page on.
+    Object(&'a Object, u32, Sharing),
 }
 
-impl Backing {
-    /// The backing of an area that starts `distance` further on.
-    fn advance(self, distance: usize) -> Self {
-        match self {
-            Self::Zero => Self::Zero,
-            Self::Bytes(bytes, offset) => Self::Bytes(bytes, offset.saturating_add(distance)),
-        }
-    }
-
-    /// Whether `next` continues this backing after `distance` bytes.
-    fn continues(self, distance: usize, next: Self) -> bool {
-        match (self, next) {
-            (Self::Zero, Self::Zero) => true,
-            (Self::Bytes(bytes, offset), Self::Bytes(other, start)) => {
-                core::ptr::eq(bytes, other) && offset.checked_add(distance) == Some(start)
-            }
-            _ => false,
-        }
-    }
+/// Where stores to pages of an object go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// To a copy.
+    Private,
+    /// To the object.
+    Shared,
+    /// To the object, which was opened for reading alone: the area never becomes writable.
+    SharedReadOnly,
 }
 
 /// A range of pages with the same permissions and one backing.
@@ -64,65 +54,289 @@ pub struct Area {
     pub start: usize,
     /// The first address behind it.
     pub end: usize,
+    /// The object that has its content, or zero.
+    key: usize,
+    /// The page of the object at the start.
+    page: u32,
     /// What the process may do there.
     pub permissions: Permissions,
-    /// What a page contains at first.
-    pub backing: Backing,
+    /// Where stores go, and whether the process has locked it.
+    kind: Kind,
+}
+
+/// [`Sharing`] of an area and whether it is locked, in one byte: an area has 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind(u8);
+
+impl Kind {
+    const SHARED: u8 = 1;
+    const READ_ONLY: u8 = 2;
+    const LOCKED: u8 = 4;
+
+    fn of(sharing: Sharing) -> Self {
+        Self(match sharing {
+            Sharing::Private => 0,
+            Sharing::Shared => Self::SHARED,
+            Sharing::SharedReadOnly => Self::SHARED | Self::READ_ONLY,
+        })
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    fn locked(self, locked: bool) -> Self {
+        Self(self.0 & !Self::LOCKED | if locked { Self::LOCKED } else { 0 })
+    }
 }
 
 impl Area {
-    /// The part of the area within a range.
-    fn clip(self, range: &Range<usize>) -> Self {
-        let start = self.start.max(range.start);
+    /// An area with a content, of which it has a reference only once it is inserted.
+    pub(crate) fn new(
+        range: &Range<usize>,
+        permissions: Permissions,
+        backing: &Backing<'_>,
+    ) -> Self {
+        let (key, page, sharing) = match backing {
+            Backing::Zero => (0, 0, Sharing::Private),
+            Backing::Object(object, page, sharing) => (object.key(), *page, *sharing),
+        };
+        Self {
+            start: range.start,
+            end: range.end,
+            key,
+            page,
+            permissions,
+            kind: Kind::of(sharing),
+        }
+    }
+
+    /// Whether stores go to the object.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.kind.has(Kind::SHARED)
+    }
+
+    /// Whether the process has locked it (`mlock`), which has no effect: its frames stay in any case.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.kind.has(Kind::LOCKED)
+    }
+
+    /// The area, locked or not.
+    pub(crate) fn with_lock(self, locked: bool) -> Self {
+        let kind = self.kind.locked(locked);
+        Self { kind, ..self }
+    }
+
+    /// What its object has in common with other areas of it, and the page of the object at an
+    /// address of the area.
+    #[must_use]
+    pub fn object(&self, address: usize) -> Option<(usize, u64)> {
+        let distance = (address.wrapping_sub(self.start) / PAGE) as u64;
+        (self.key != 0).then(|| (self.key, u64::from(self.page) + distance))
+    }
+
+    /// Calls `action` with the object, if it has one.
+    pub(crate) fn with_object<R>(&self, action: impl FnOnce(&Object) -> R) -> Option<R> {
+        if self.key == 0 {
+            return None;
+        }
+        // SAFETY: an area that is inserted holds a reference; this `Object` of it is not kept. One
+        // that is not yet was made of a reference that its caller has.
+        let object = unsafe { Object::from_key(self.key) };
+        let result = action(&object);
+        let _ = object.into_key();
+        Some(result)
+    }
+
+    /// Whether its object has a frame for the page of an address.
+    #[must_use]
+    pub fn has_object_page(&self, address: usize) -> bool {
+        let page = self.object(address).map_or(0, |(_, page)| page);
+        self.with_object(|object| object.has_page(page))
+            .unwrap_or(false)
+    }
+
+    /// Releases pages of its object, which are zeros then.
+    pub fn discard_object_pages(&self, pages: Range<u64>, frames: &mut Frames) {
+        self.with_object(|object| frames.discard_pages(object, pages, &mut usize::MAX.clone()));
+    }
+
+    /// The area with other bounds within it.
+    fn clip(self, start: usize, end: usize) -> Self {
+        let page = if self.key == 0 {
+            0
+        } else {
+            self.page + ((start - self.start) / PAGE) as u32
+        };
         Self {
             start,
-            end: self.end.min(range.end),
-            backing: self.backing.advance(start - self.start),
+            end,
+            page,
             ..self
         }
     }
 
+    /// The area at another place, of another size.
+    pub(crate) fn moved(self, range: &Range<usize>) -> Self {
+        Self {
+            start: range.start,
+            end: range.end,
+            ..self
+        }
+    }
+
+    /// Sets the page of the object at the start.
+    pub(crate) fn set_page(&mut self, page: u32) {
+        self.page = page;
+    }
+
     /// Whether `next` continues this area, so that both are one.
     fn continues(&self, next: &Self) -> bool {
+        let page = self.clip(self.end, self.end).page;
         self.end == next.start
             && self.permissions == next.permissions
-            && self.backing.continues(self.end - self.start, next.backing)
+            && self.kind == next.kind
+            && self.key == next.key
+            && page == next.page
+    }
+
+    /// Whether its stores change what other areas have.
+    fn writes_object(&self) -> bool {
+        self.is_shared() && self.permissions.write
+    }
+
+    /// Takes a reference to the object.
+    fn hold(&self, frames: &mut Frames) {
+        self.with_object(|object| {
+            let _ = frames.share_object(object).into_key();
+            frames.count_use(object, (self.writes_object(), self.permissions.execute), 1);
+        });
+    }
+
+    /// Ends the reference to the object.
+    fn release(&self, frames: &mut Frames) {
+        if self.key != 0 {
+            // SAFETY: `hold` took the reference.
+            let object = unsafe { Object::from_key(self.key) };
+            frames.count_use(
+                &object,
+                (self.writes_object(), self.permissions.execute),
+                -1,
+            );
+            frames.release_object(object);
+        }
+    }
+
+    /// Whether permissions would have code that is written elsewhere, or the other way round.
+    pub(crate) fn is_writable_code(&self, permissions: Permissions, frames: &Frames) -> bool {
+        if permissions.write && permissions.execute {
+            return true;
+        }
+        let used = self.with_object(|object| {
+            let (writers, executors) = frames.uses(object);
+            permissions.execute && writers > u32::from(self.writes_object())
+                || permissions.write && self.is_shared() && executors > 0
+        });
+        used.unwrap_or(false)
     }
 }
 
-/// At most `N` areas, sorted by address. Memory of zeros has none.
-#[derive(Clone, Debug)]
-pub struct Areas<const N: usize>(Vec<Area, N>);
+/// Areas in a frame.
+const IN_FRAME: usize = PAGE / size_of::<Area>();
+/// Frames of areas.
+const FRAMES: usize = 8;
+
+/// At most `N` areas, sorted by address.
+#[derive(Debug)]
+pub struct Areas<const N: usize> {
+    count: usize,
+    frames: [Option<Frame>; FRAMES],
+}
 
 impl<const N: usize> Areas<N> {
     /// No area.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Vec::new())
+        const { assert!(N <= FRAMES * IN_FRAME) };
+        Self {
+            count: 0,
+            frames: [const { None }; FRAMES],
+        }
+    }
+
+    /// The number of areas.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    fn place(&self, index: usize) -> *mut Area {
+        let frame = self.frames[index / IN_FRAME].as_ref();
+        let frame = frame.expect("areas have frames").address();
+        // SAFETY: the place lies within the frame.
+        unsafe { (frame as *mut Area).add(index % IN_FRAME) }
+    }
+
+    /// The area of an index.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Area> {
+        // SAFETY: areas below the count were written, and this array alone has the frame.
+        (index < self.count).then(|| unsafe { &*self.place(index) })
+    }
+
+    fn at(&self, index: usize) -> &Area {
+        self.get(index).expect("an index below the count")
+    }
+
+    fn set(&mut self, index: usize, area: Area) {
+        // SAFETY: as for `get`; the place is aligned, as frames are.
+        unsafe { self.place(index).write(area) }
     }
 
     /// The areas, by address.
-    pub fn iter(&self) -> core::slice::Iter<'_, Area> {
-        self.0.iter()
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Area> + ExactSizeIterator {
+        (0..self.count).map(|index| self.at(index))
+    }
+
+    /// The first index from which on no area meets a condition that the areas before meet.
+    fn partition_point(&self, condition: impl Fn(&Area) -> bool) -> usize {
+        let (mut from, mut to) = (0, self.count);
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            if condition(self.at(middle)) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
     }
 
     /// The area of an address.
     #[must_use]
     pub fn find(&self, address: usize) -> Option<&Area> {
-        let area = self.0.get(self.first_behind(address))?;
+        let area = self.get(self.first_behind(address))?;
         (area.start <= address).then_some(area)
+    }
+
+    /// The area of an address, or the next one behind it.
+    #[must_use]
+    pub fn next(&self, address: usize) -> Option<&Area> {
+        self.get(self.first_behind(address))
     }
 
     /// The index of the first area that ends behind an address.
     fn first_behind(&self, address: usize) -> usize {
-        self.0.partition_point(|area| area.end <= address)
+        self.partition_point(|area| area.end <= address)
     }
 
-    /// The areas that overlap a range.
-    fn within(&self, range: &Range<usize>) -> &[Area] {
+    /// The indices of the areas that overlap a range.
+    pub(crate) fn within(&self, range: &Range<usize>) -> Range<usize> {
         let first = self.first_behind(range.start);
-        let end = self.0.partition_point(|area| area.start < range.end);
-        self.0.get(first..end).unwrap_or_default()
+        let end = self.partition_point(|area| area.start < range.end);
+        first..end.max(first)
     }
 
     /// Whether no area overlaps a range.
@@ -135,7 +349,7 @@ impl<const N: usize> Areas<N> {
     #[must_use]
     pub fn covers(&self, range: &Range<usize>) -> bool {
         let mut covered = range.start;
-        for area in self.within(range) {
+        for area in self.within(range).map(|index| self.at(index)) {
             if area.start > covered {
                 return false;
             }
@@ -144,98 +358,180 @@ impl<const N: usize> Areas<N> {
         covered >= range.end
     }
 
+    /// Gives further areas room; without it, nothing changes.
+    pub(crate) fn reserve(&mut self, further: usize, frames: &mut Frames) -> Result<(), Error> {
+        let count = self.count + further;
+        if count > N {
+            return Err(Error::NoMemory);
+        }
+        for place in self.frames.iter_mut().take(count.div_ceil(IN_FRAME)) {
+            if place.is_none() {
+                *place = Some(frames.allocate().ok_or(Error::NoMemory)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a place for an area, for which there is room.
+    fn insert_at(&mut self, index: usize, area: Area) {
+        for behind in (index..self.count).rev() {
+            self.set(behind + 1, *self.at(behind));
+        }
+        self.set(index, area);
+        self.count += 1;
+    }
+
+    /// Removes the places of a range of indices.
+    fn remove_at(&mut self, indices: Range<usize>) {
+        for (to, from) in (indices.start..).zip(indices.end..self.count) {
+            self.set(to, *self.at(from));
+        }
+        self.count -= indices.len();
+    }
+
     /// Inserts an area where none is, and merges it with its neighbours.
-    pub fn insert(&mut self, area: Area) -> Result<(), Error> {
+    pub(crate) fn insert(&mut self, area: Area, frames: &mut Frames) -> Result<(), Error> {
         if !self.is_free(&(area.start..area.end)) {
             return Err(Error::Occupied);
         }
         let index = self.first_behind(area.start);
-        if let Some(previous) = index.checked_sub(1).and_then(|i| self.0.get_mut(i))
+        let previous = index.checked_sub(1).and_then(|index| self.get(index));
+        if let Some(previous) = previous
             && previous.continues(&area)
         {
-            previous.end = area.end;
-            self.merge(index - 1);
+            let end = area.end;
+            self.set(index - 1, Area { end, ..*previous });
+            self.merge(index - 1, frames);
             return Ok(());
         }
-        self.0.insert(index, area).map_err(|_| Error::NoMemory)?;
-        self.merge(index);
+        self.reserve(1, frames)?;
+        area.hold(frames);
+        self.insert_at(index, area);
+        self.merge(index, frames);
         Ok(())
     }
 
     /// Merges the area of an index with the next one if that continues it.
-    fn merge(&mut self, index: usize) {
-        if let [area, next, ..] = &mut self.0[index..]
+    fn merge(&mut self, index: usize, frames: &mut Frames) {
+        if let (Some(area), Some(next)) = (self.get(index), self.get(index + 1))
             && area.continues(next)
         {
-            area.end = next.end;
-            self.0.remove(index + 1);
+            let next = *next;
+            let end = next.end;
+            self.set(index, Area { end, ..*area });
+            self.remove_at(index + 1..index + 2);
+            next.release(frames);
         }
+    }
+
+    /// Divides the area around an address, for which there is room.
+    fn split(&mut self, address: usize, frames: &mut Frames) {
+        let index = self.first_behind(address);
+        if let Some(area) = self.get(index).copied()
+            && area.start < address
+        {
+            let behind = area.clip(address, area.end);
+            behind.hold(frames);
+            self.set(index, area.clip(area.start, address));
+            self.insert_at(index + 1, behind);
+        }
+    }
+
+    /// Divides the areas at the ends of a range; returns the indices of those within. Without room,
+    /// nothing changes.
+    fn divide(&mut self, range: &Range<usize>, frames: &mut Frames) -> Result<Range<usize>, Error> {
+        let inside = |at: usize| self.find(at).is_some_and(|area| area.start < at);
+        let splits = usize::from(inside(range.start)) + usize::from(inside(range.end));
+        if splits > 0 {
+            self.reserve(splits, frames)?;
+            self.split(range.start, frames);
+            self.split(range.end, frames);
+        }
+        Ok(self.within(range))
     }
 
     /// Removes a range from all areas. An area around it becomes two.
-    pub fn remove(&mut self, range: &Range<usize>) -> Result<(), Error> {
-        self.replace(range, |_| None)
+    pub(crate) fn remove(
+        &mut self,
+        range: &Range<usize>,
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        let indices = self.divide(range, frames)?;
+        for index in indices.clone() {
+            let area = *self.at(index);
+            area.release(frames);
+        }
+        self.remove_at(indices);
+        Ok(())
     }
 
     /// Changes the permissions of a range, all of which is in areas.
-    pub fn protect(&mut self, range: &Range<usize>, permissions: Permissions) -> Result<(), Error> {
+    pub(crate) fn protect(
+        &mut self,
+        range: &Range<usize>,
+        permissions: Permissions,
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
         if !self.covers(range) {
             return Err(Error::Occupied);
         }
-        self.replace(range, |area| {
-            Some(Area {
-                permissions,
-                ..area
-            })
-        })
-    }
-
-    /// Replaces the part of each area within a range by that which `change` returns.
-    fn replace(
-        &mut self,
-        range: &Range<usize>,
-        change: impl Fn(Area) -> Option<Area>,
-    ) -> Result<(), Error> {
-        // The parts before and behind the range that stay, beyond the areas that are there.
-        let (first, last) = match self.within(range) {
-            [] => return Ok(()),
-            [only] => (*only, *only),
-            [first, .., last] => (*first, *last),
-        };
-        let splits = usize::from(first.start < range.start) + usize::from(last.end > range.end);
-        if self.0.len() + splits > N {
-            return Err(Error::NoMemory);
-        }
-        let index = self.first_behind(range.start);
-        let count = self.within(range).len();
-        let mut at = index;
-        for _ in 0..count {
-            let area = self.0.remove(at);
-            let before = area.clip(&(0..range.start.max(area.start)));
-            let behind = area.clip(&(range.end.min(area.end)..usize::MAX));
-            let changed = change(area.clip(range));
-            for part in [Some(before), changed, Some(behind)].into_iter().flatten() {
-                if part.start < part.end {
-                    // There is room: the splits were counted.
-                    let _ = self.0.insert(at, part);
-                    at += 1;
-                }
+        for area in self.within(range).map(|index| self.at(index)) {
+            let read_only = area.kind.has(Kind::READ_ONLY);
+            if area.is_writable_code(permissions, frames) || permissions.write && read_only {
+                return Err(Error::WritableCode);
             }
+        }
+        let indices = self.divide(range, frames)?;
+        for index in indices.clone() {
+            let before = *self.at(index);
+            let area = Area {
+                permissions,
+                ..before
+            };
+            area.hold(frames);
+            before.release(frames);
+            self.set(index, area);
         }
         // What is equal again, at the ends of the range too.
-        for index in (index.saturating_sub(1)..at).rev() {
-            if index + 1 < self.0.len() {
-                self.merge(index);
-            }
+        for index in (indices.start.saturating_sub(1)..indices.end).rev() {
+            self.merge(index, frames);
         }
         Ok(())
+    }
+
+    /// Locks the areas of a range, or ends that; what is between them stays free.
+    pub(crate) fn lock(
+        &mut self,
+        range: &Range<usize>,
+        locked: bool,
+        frames: &mut Frames,
+    ) -> Result<(), Error> {
+        let indices = self.divide(range, frames)?;
+        for index in indices.clone() {
+            let area = self.at(index).with_lock(locked);
+            self.set(index, area);
+        }
+        // What is equal again, at the ends of the range too.
+        for index in (indices.start.saturating_sub(1)..indices.end).rev() {
+            self.merge(index, frames);
+        }
+        Ok(())
+    }
+
+    /// The pages of a range that are locked.
+    #[must_use]
+    pub fn locked_pages(&self, range: &Range<usize>) -> usize {
+        let areas = self.within(range).map(|index| self.at(index));
+        let locked = areas.filter(|area| area.is_locked());
+        let sizes = locked.map(|area| area.end.min(range.end) - area.start.max(range.start));
+        sizes.sum::<usize>() / PAGE
     }
 
     /// The highest free range of `size` bytes in `bounds`.
     #[must_use]
     pub fn find_free(&self, size: usize, bounds: &Range<usize>) -> Option<usize> {
         let mut end = bounds.end;
-        for area in self.within(bounds).iter().rev() {
+        for area in self.within(bounds).rev().map(|index| self.at(index)) {
             if let Some(start) = end.checked_sub(size)
                 && start >= area.end
             {
@@ -250,6 +546,31 @@ impl<const N: usize> Areas<N> {
     #[must_use]
     pub fn pages(&self) -> usize {
         self.iter().map(|area| (area.end - area.start) / PAGE).sum()
+    }
+
+    /// A copy, in which nothing is locked.
+    pub(crate) fn copy(&self, frames: &mut Frames) -> Result<Self, Error> {
+        let mut copy = Self::new();
+        if let Err(error) = copy.reserve(self.count, frames) {
+            copy.release(frames);
+            return Err(error);
+        }
+        for (index, area) in self.iter().enumerate() {
+            area.hold(frames);
+            copy.set(index, area.with_lock(false));
+        }
+        copy.count = self.count;
+        Ok(copy)
+    }
+
+    /// Releases all areas, with the frames of the array.
+    pub(crate) fn release(self, frames: &mut Frames) {
+        for area in self.iter() {
+            area.release(frames);
+        }
+        for frame in self.frames.into_iter().flatten() {
+            frames.release(frame);
+        }
     }
 }
 

@@ -24,9 +24,9 @@ mod areas;
 mod space;
 mod tables;
 
-pub use areas::{Area, Areas, Backing, Permissions};
+pub use areas::{Area, Areas, Backing, Permissions, Sharing};
 pub use space::{AddressSpace, Denied, KernelPart};
-pub use tenon_frames::PAGE;
+pub use tenon_frames::{Object, PAGE};
 
 use core::fmt;
 
@@ -50,7 +50,8 @@ pub enum Error {
     Range,
     /// Part of the range is in an area, or outside all.
     Occupied,
-    /// The permissions include writing and executing.
+    /// The permissions include writing and executing, or one of them where other mappings have the
+    /// other one, or writing what was opened for reading.
     WritableCode,
 }
 

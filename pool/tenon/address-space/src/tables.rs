@@ -3,6 +3,7 @@
 //! An entry of level 3 is empty, or holds a frame. A held frame that the process must not access at
 //! all has an entry without the valid bit.
 
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::mmu;
 use tenon_frames::{Frame, Frames, PAGE};
@@ -24,6 +25,10 @@ pub const END: usize = ENTRIES * GIB;
 mod bits {
     pub const VALID: u64 = 1;
     pub const TABLE_OR_PAGE: u64 = 1 << 1;
+    /// Of an entry that points to a table, ignored by hardware: how many entries that has, beside
+    /// the kernel's.
+    pub const COUNT: u64 = 0x3ff << 2;
+    pub const ONE: u64 = 1 << 2;
     pub const ADDRESS: u64 = 0xffff_ffff_f000;
     /// AP[1]: EL0 has access.
     pub const USER: u64 = 1 << 6;
@@ -52,7 +57,8 @@ impl Page {
     fn of(entry: u64) -> Option<Self> {
         (entry != 0).then_some(Self {
             frame: (entry & bits::ADDRESS) as usize,
-            accessible: entry & bits::VALID != 0,
+            // The kernel's entries are valid, but not for EL0.
+            accessible: entry & (bits::VALID | bits::USER) == bits::VALID | bits::USER,
             writable: entry & bits::READ_ONLY == 0,
         })
     }
@@ -113,6 +119,21 @@ fn lower(entry: &AtomicU64) -> Option<&[AtomicU64; ENTRIES]> {
     })
 }
 
+/// How many entries the table has to which an entry points.
+fn count(entry: &AtomicU64) -> u64 {
+    (get(entry) & bits::COUNT) / bits::ONE
+}
+
+/// Counts an entry more of the table to which `entry` points.
+fn count_up(entry: &AtomicU64) {
+    set(entry, get(entry) + bits::ONE);
+}
+
+/// Counts an entry less.
+fn count_down(entry: &AtomicU64) {
+    set(entry, get(entry) - bits::ONE);
+}
+
 /// Makes an entry point to a table.
 fn set_table(entry: &AtomicU64, table: Frame) {
     set(
@@ -135,6 +156,8 @@ pub struct Tables {
     root: Frame,
     /// The lowest address that the kernel uses.
     pub low_end: usize,
+    /// Tables of level 2 beside that of the lowest GiB.
+    count: usize,
 }
 
 impl Tables {
@@ -152,21 +175,25 @@ impl Tables {
         };
         let mut low_end = GIB;
         let shared = AtomicU64::new(kernel[0]);
-        if let Some(table) = lower(&shared) {
-            for (index, (own, of_kernel)) in entries(&low).iter().zip(table).enumerate() {
-                let entry = get(of_kernel);
-                set(own, entry);
-                if entry != 0 {
-                    low_end = low_end.min(index * BLOCK);
-                }
-            }
+        if let Some(table) = lower(&shared)
+            && let Some(index) = table.iter().position(|entry| get(entry) != 0)
+        {
+            low_end = index * BLOCK;
+            // SAFETY: the kernel's table stays as it is, as the caller promises.
+            let bytes = unsafe { core::slice::from_raw_parts(table.as_ptr().cast::<u8>(), PAGE) };
+            let from = index * size_of::<u64>();
+            low.write(from, &bytes[from..]);
         }
         let first = entries(&root);
         set_table(&first[0], low);
         for (own, of_kernel) in first.iter().zip(kernel).skip(1) {
             set(own, *of_kernel);
         }
-        Some(Self { root, low_end })
+        Some(Self {
+            root,
+            low_end,
+            count: 0,
+        })
     }
 
     /// The address of the root.
@@ -178,10 +205,15 @@ impl Tables {
         entries(&self.root)
     }
 
+    /// The entry of a block, if its table exists.
+    fn block(&self, address: usize) -> Option<&AtomicU64> {
+        let middle = lower(entry_of(self.top(), address, GIB))?;
+        Some(entry_of(middle, address, BLOCK))
+    }
+
     /// The entry of a page, if its tables exist.
     fn entry(&self, address: usize) -> Option<&AtomicU64> {
-        let middle = lower(entry_of(self.top(), address, GIB))?;
-        let last = lower(entry_of(middle, address, BLOCK))?;
+        let last = lower(self.block(address)?)?;
         Some(entry_of(last, address, PAGE))
     }
 
@@ -193,27 +225,44 @@ impl Tables {
     /// Makes the tables of a page; returns whether there was memory.
     pub fn prepare(&mut self, address: usize, frames: &mut Frames) -> bool {
         let first = entry_of(self.top(), address, GIB);
-        if lower(first).is_none() {
-            let Some(table) = frames.allocate() else {
-                return false;
-            };
-            set_table(first, table);
-        }
-        let second = lower(first).map(|table| entry_of(table, address, BLOCK));
-        let Some(second) = second else { return false };
+        let (middle, is_new) = match lower(first) {
+            Some(middle) => (middle, false),
+            None => {
+                let Some(table) = frames.allocate() else {
+                    return false;
+                };
+                set_table(first, table);
+                let Some(middle) = lower(first) else {
+                    return false;
+                };
+                (middle, true)
+            }
+        };
+        let second = entry_of(middle, address, BLOCK);
+        let mut made = true;
         if lower(second).is_none() {
-            let Some(table) = frames.allocate() else {
-                return false;
-            };
-            set_table(second, table);
+            match frames.allocate() {
+                Some(table) => {
+                    set_table(second, table);
+                    count_up(first);
+                }
+                None => made = false,
+            }
         }
-        true
+        if is_new {
+            self.count += 1;
+        }
+        made
     }
 
     /// Puts a frame in an empty entry, whose tables exist.
     pub fn put(&mut self, address: usize, frame: Frame, permissions: Permissions, shared: bool) {
-        if let Some(entry) = self.entry(address) {
-            set(entry, page_entry(frame.into_address(), permissions, shared));
+        if let Some(second) = self.block(address)
+            && let Some(last) = lower(second)
+        {
+            let entry = page_entry(frame.into_address(), permissions, shared);
+            set(entry_of(last, address, PAGE), entry);
+            count_up(second);
         }
     }
 
@@ -228,9 +277,11 @@ impl Tables {
 
     /// Takes the frame out of a page's entry. The TLB may still have the entry.
     pub fn take(&mut self, address: usize) -> Option<Frame> {
-        let entry = self.entry(address)?;
+        let second = self.block(address)?;
+        let entry = entry_of(lower(second)?, address, PAGE);
         let page = Page::of(get(entry))?;
         set(entry, 0);
+        count_down(second);
         // SAFETY: the entry held the frame since `put`.
         Some(unsafe { Frame::from_address(page.frame) })
     }
@@ -253,47 +304,153 @@ impl Tables {
                 address = (address | (GIB - 1)) + 1;
                 continue;
             };
-            let Some(last) = lower(entry_of(middle, address, BLOCK)) else {
-                address = (address | (BLOCK - 1)) + 1;
-                continue;
-            };
-            if get(entry_of(last, address, PAGE)) != 0 {
-                return Some(address);
+            let second = entry_of(middle, address, BLOCK);
+            let behind = ((address | (BLOCK - 1)) + 1).min(end);
+            if let Some(last) = lower(second).filter(|_| count(second) > 0) {
+                let first = address / PAGE % ENTRIES;
+                let pages = &last[first..first + (behind - address).div_ceil(PAGE)];
+                if let Some(index) = pages.iter().position(|entry| get(entry) != 0) {
+                    return Some(address + index * PAGE);
+                }
             }
-            address += PAGE;
+            address = behind;
         }
         None
     }
 
-    /// Releases the table of level 3 of a block, in which no page has a frame.
-    pub fn release_block(&mut self, address: usize, frames: &mut Frames) {
-        if let Some(middle) = lower(entry_of(self.top(), address, GIB)) {
-            let entry = entry_of(middle, address, BLOCK);
-            if lower(entry).is_some() {
-                frames.release(take_table(entry));
+    /// Calls `action` with each entry of a range that has a frame, and with the entry of its block,
+    /// until that returns false; returns whether it did not. The last pages come first, and a table
+    /// is left as soon as none of its entries remains: a stack has its pages at its end.
+    fn each(
+        &self,
+        range: &Range<usize>,
+        mut action: impl FnMut(usize, &AtomicU64, &AtomicU64) -> bool,
+    ) -> bool {
+        let mut end = range.end;
+        while end > range.start {
+            let Some(middle) = lower(entry_of(self.top(), end - 1, GIB)) else {
+                end = (end - 1) & !(GIB - 1);
+                continue;
+            };
+            let block = (end - 1) & !(BLOCK - 1);
+            let start = block.max(range.start);
+            let second = entry_of(middle, block, BLOCK);
+            if let Some(last) = lower(second) {
+                let mut rest = count(second);
+                let first = (start - block) / PAGE;
+                let pages = &last[first..(end - block).div_ceil(PAGE)];
+                for (index, entry) in pages.iter().enumerate().rev() {
+                    if rest == 0 {
+                        break;
+                    }
+                    if get(entry) != 0 {
+                        rest -= 1;
+                        if !action(start + index * PAGE, second, entry) {
+                            return false;
+                        }
+                    }
+                }
             }
+            end = start;
+        }
+        true
+    }
+
+    /// Gives other tables, which have no page in a range, the frames of that range, from now on
+    /// read-only in both; returns whether there was memory.
+    pub fn share_range(
+        &mut self,
+        range: &Range<usize>,
+        other: &mut Self,
+        frames: &mut Frames,
+    ) -> bool {
+        let mut block = usize::MAX;
+        self.each(range, |address, _, entry| {
+            if address & !(BLOCK - 1) != block {
+                if !other.prepare(address, frames) {
+                    return false;
+                }
+                block = address & !(BLOCK - 1);
+            }
+            let page = get(entry) | bits::READ_ONLY;
+            // SAFETY: the entry holds the frame; this `Frame` of it is not kept.
+            let held = unsafe { Frame::from_address((page & bits::ADDRESS) as usize) };
+            // The entry of the other tables holds it.
+            let _ = frames.share(&held).into_address();
+            let _ = held.into_address();
+            set(entry, page);
+            if let Some(second) = other.block(address)
+                && let Some(last) = lower(second)
+            {
+                set(entry_of(last, address, PAGE), page);
+                count_up(second);
+            }
+            true
+        })
+    }
+
+    /// Releases the frames of a range. The TLB may still have its entries.
+    pub fn release_range(&mut self, range: &Range<usize>, frames: &mut Frames) {
+        self.each(range, |_, second, entry| {
+            let page = (get(entry) & bits::ADDRESS) as usize;
+            set(entry, 0);
+            count_down(second);
+            // SAFETY: the entry held the frame since `put` or `share_range`.
+            frames.release(unsafe { Frame::from_address(page) });
+            true
+        });
+    }
+
+    /// Releases the tables of level 3 of a range, as far as no page has a frame there.
+    pub fn release_empty(&mut self, range: &Range<usize>, frames: &mut Frames) {
+        let mut address = range.start & !(BLOCK - 1);
+        while address < range.end {
+            let first = entry_of(self.top(), address, GIB);
+            let Some(middle) = lower(first).filter(|_| count(first) > 0) else {
+                address = (address | (GIB - 1)) + 1;
+                continue;
+            };
+            let second = entry_of(middle, address, BLOCK);
+            if count(second) == 0 && lower(second).is_some() {
+                frames.release(take_table(second));
+                count_down(first);
+            }
+            address += BLOCK;
         }
     }
 
     /// Releases all tables. No page has a frame, and no core uses them.
     pub fn release(self, frames: &mut Frames) {
-        for (gib, entry) in self.top().iter().enumerate() {
-            if (1..KERNEL_GIBS).contains(&gib) {
-                continue;
+        let top = self.top();
+        if let Some(low) = lower(&top[0]) {
+            release_tables(&low[..self.low_end / BLOCK], count(&top[0]), frames);
+            frames.release(take_table(&top[0]));
+        }
+        let mut rest = self.count;
+        for entry in top[KERNEL_GIBS..].iter().rev() {
+            if rest == 0 {
+                break;
             }
-            let Some(middle) = lower(entry) else { continue };
-            let own = if gib == 0 {
-                self.low_end / BLOCK
-            } else {
-                ENTRIES
-            };
-            for entry in middle.iter().take(own) {
-                if lower(entry).is_some() {
-                    frames.release(take_table(entry));
-                }
+            if let Some(middle) = lower(entry) {
+                rest -= 1;
+                release_tables(middle, count(entry), frames);
+                frames.release(take_table(entry));
             }
-            frames.release(take_table(entry));
         }
         frames.release(self.root);
+    }
+}
+
+/// Releases the tables of level 3, as many as are counted. The last ones come first, as stacks and
+/// mappings are at the end of all addresses.
+fn release_tables(middle: &[AtomicU64], mut rest: u64, frames: &mut Frames) {
+    for entry in middle.iter().rev() {
+        if rest == 0 {
+            break;
+        }
+        if lower(entry).is_some() {
+            rest -= 1;
+            frames.release(take_table(entry));
+        }
     }
 }

@@ -8,7 +8,7 @@ use tenon_frames::Frames;
 
 const LIMIT: usize = 12;
 const BASE: usize = 0x1_0000_0000;
-const FILE: &[u8] = &{
+static FILE: [u8; 5 * PAGE + 77] = {
     let mut bytes = [0; 5 * PAGE + 77];
     let mut index = 0;
     while index < bytes.len() {
@@ -62,27 +62,26 @@ const CODE: Permissions = Permissions {
     ..READ
 };
 
-fn area(pages: Range<usize>, permissions: Permissions, backing: Backing) -> Area {
-    Area {
-        start: BASE + pages.start * PAGE,
-        end: BASE + pages.end * PAGE,
-        permissions,
-        backing,
-    }
+fn pages(pages: Range<usize>) -> Range<usize> {
+    BASE + pages.start * PAGE..BASE + pages.end * PAGE
+}
+
+/// A private mapping of an object.
+fn private(object: &Object, page: u32) -> Backing<'_> {
+    Backing::Object(object, page, Sharing::Private)
+}
+
+fn shared(object: &Object, page: u32) -> Backing<'_> {
+    Backing::Object(object, page, Sharing::Shared)
 }
 
 #[test]
 fn a_range_of_the_kernel_or_of_no_page_is_refused() {
     let mut machine = Machine::new(64);
     let mut space = Space::new(kernel(), 1, &mut machine.frames).unwrap();
-    let map = |space: &mut Space, start, end| {
-        space.map(Area {
-            start,
-            end,
-            permissions: DATA,
-            backing: Backing::Zero,
-        })
-    };
+    let frames = &mut machine.frames;
+    let mut map =
+        |space: &mut Space, start, end| space.map(&(start..end), DATA, &Backing::Zero, frames);
     for (start, end) in [
         (0, PAGE),
         (0xf000, 0x1_1000),
@@ -99,15 +98,13 @@ fn a_range_of_the_kernel_or_of_no_page_is_refused() {
     }
     map(&mut space, 0x1_0000, 0x1_1000).unwrap();
     map(&mut space, 0x7f_ffff_f000, 0x80_0000_0000).unwrap();
+    let both = Permissions {
+        execute: true,
+        ..DATA
+    };
+    let frames = &mut machine.frames;
     assert_eq!(
-        space.map(area(
-            0..1,
-            Permissions {
-                execute: true,
-                ..DATA
-            },
-            Backing::Zero
-        )),
+        space.map(&pages(0..1), both, &Backing::Zero, frames),
         Err(Error::WritableCode)
     );
     space.release(&mut machine.frames);
@@ -126,17 +123,11 @@ fn the_kernels_lowest_mapping_ends_the_fixed_part() {
     let mut machine = Machine::new(64);
     let mut space = Space::new(kernel, 1, &mut machine.frames).unwrap();
     assert_eq!(space.fixed_part(), 0x1_0000..0x800_0000);
+    let frames = &mut machine.frames;
     space
-        .map(Area {
-            start: 0x40_0000,
-            end: 0x40_1000,
-            permissions: DATA,
-            backing: Backing::Zero,
-        })
+        .map(&(0x40_0000..0x40_1000), DATA, &Backing::Zero, frames)
         .unwrap();
-    space
-        .write(0x40_0ffe, &[1, 2], &mut machine.frames)
-        .unwrap();
+    space.write(0x40_0ffe, &[1, 2], frames).unwrap();
     space.release(&mut machine.frames);
     assert_eq!(machine.frames.available(), machine.total);
     assert_eq!(low.0[64], 0x0800_0000 | 1);
@@ -147,15 +138,21 @@ fn a_file_is_followed_by_zeros() {
     let mut machine = Machine::new(64);
     let frames = &mut machine.frames;
     let mut space = Space::new(kernel(), 1, frames).unwrap();
-    let backing = Backing::Bytes(FILE, 4 * PAGE);
-    space.map(area(0..4, CODE, backing)).unwrap();
-    let mut read = vec![9; 3 * PAGE];
+    let file = frames.create_object(&FILE).unwrap();
+    let backing = private(&file, 4);
+    space.map(&pages(0..4), CODE, &backing, frames).unwrap();
+    frames.release_object(file);
+    let mut read = vec![9; 2 * PAGE - 10];
     space.read(BASE + 10, &mut read, frames).unwrap();
     assert_eq!(read[..PAGE + 67], FILE[4 * PAGE + 10..]);
     assert!(read[PAGE + 67..].iter().all(|byte| *byte == 0));
     assert_eq!(space.write(BASE, b"x", frames), Err(Denied::Permission));
     assert_eq!(
-        space.read(BASE + 4 * PAGE - 1, &mut [0; 2], frames),
+        space.read(BASE + 2 * PAGE, &mut [0; 2], frames),
+        Err(Denied::BeyondEnd)
+    );
+    assert_eq!(
+        space.read(BASE + 4 * PAGE, &mut [0; 2], frames),
         Err(Denied::NoArea)
     );
     assert_eq!(
@@ -171,7 +168,9 @@ fn a_string_ends_at_its_nul_or_at_the_limit() {
     let mut machine = Machine::new(64);
     let frames = &mut machine.frames;
     let mut space = Space::new(kernel(), 1, frames).unwrap();
-    space.map(area(0..2, DATA, Backing::Zero)).unwrap();
+    space
+        .map(&pages(0..2), DATA, &Backing::Zero, frames)
+        .unwrap();
     space.write(BASE + PAGE - 3, b"abcdef\0gh", frames).unwrap();
     let mut text = [0; 16];
     let at = BASE + PAGE - 3;
@@ -190,14 +189,21 @@ fn a_string_ends_at_its_nul_or_at_the_limit() {
 fn memory_that_ends_is_an_error_and_comes_back() {
     /// Frames of a space: the areas, four tables, eight pages. One more is the table of frames.
     const USED: usize = 1 + 4 + 8;
-    for pages in 0..40 {
-        let mut machine = Machine::new(pages);
+    for size in 0..40 {
+        let mut machine = Machine::new(size);
         let frames = &mut machine.frames;
         let Ok(mut space) = Space::new(kernel(), 1, frames) else {
             assert_eq!(machine.frames.available(), machine.total);
             continue;
         };
-        space.map(area(0..8, DATA, Backing::Zero)).unwrap();
+        if space
+            .map(&pages(0..8), DATA, &Backing::Zero, frames)
+            .is_err()
+        {
+            space.release(frames);
+            assert_eq!(machine.frames.available(), machine.total);
+            continue;
+        }
         let written = space.write(BASE, &[7; 8 * PAGE], frames);
         let child = space.fork(kernel(), 2, frames);
         if let Ok(mut child) = child {
@@ -205,15 +211,126 @@ fn memory_that_ends_is_an_error_and_comes_back() {
             let mut first = [0];
             space.read(BASE, &mut first, frames).unwrap();
             assert_eq!(first, [7]);
-            assert_eq!(copied.is_ok(), pages > 2 * USED);
+            assert_eq!(copied.is_ok(), size > 2 * USED);
             child.release(frames);
         }
-        assert_eq!(written.is_ok(), pages > USED);
+        assert_eq!(written.is_ok(), size > USED);
         space.unmap(&(BASE..BASE + 8 * PAGE), frames).unwrap();
         // The areas, two tables of the space, and one of level 2.
         assert!(machine.total - machine.frames.available() <= 4);
         space.release(&mut machine.frames);
         assert_eq!(machine.frames.available(), machine.total);
+    }
+}
+
+#[test]
+fn shared_pages_are_those_of_the_object() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut space = Space::new(kernel(), 1, frames).unwrap();
+    let object = frames.create_object(&FILE).unwrap();
+    let map = |space: &mut Space, at, permissions, backing: &Backing<'_>, frames: &mut Frames| {
+        space.map(&pages(at), permissions, backing, frames)
+    };
+    map(&mut space, 0..3, DATA, &shared(&object, 0), frames).unwrap();
+    map(&mut space, 10..13, DATA, &private(&object, 0), frames).unwrap();
+    let mut child = space.fork(kernel(), 2, frames).unwrap();
+    child.write(BASE + 5, b"child", frames).unwrap();
+    let mut read = [0; 5];
+    space.read(BASE + 5, &mut read, frames).unwrap();
+    assert_eq!(&read, b"child");
+    object.read(5, &mut read);
+    assert_eq!(&read, b"child");
+    // A private mapping sees it until it has a copy.
+    space.read(BASE + 10 * PAGE + 5, &mut read, frames).unwrap();
+    assert_eq!(&read, b"child");
+    space.write(BASE + 10 * PAGE, b"own", frames).unwrap();
+    object.read(0, &mut read);
+    assert_eq!(read, FILE[..5]);
+    assert_eq!(frames.write_object(&object, 6, b"HILD"), 4);
+    space.read(BASE + 5, &mut read, frames).unwrap();
+    assert_eq!(&read, b"cHILD");
+    // What the object loses is gone for both.
+    assert!(frames.resize_object(&object, PAGE as u64));
+    for space in [&mut space, &mut child] {
+        space.write(BASE, b"x", frames).unwrap();
+        space.discard_object(object.key(), 1, frames);
+        let at = BASE + PAGE;
+        assert_eq!(space.read(at, &mut read, frames), Err(Denied::BeyondEnd));
+        assert_eq!(space.write(at, b"x", frames), Err(Denied::BeyondEnd));
+    }
+    child.release(frames);
+    space.release(frames);
+    frames.release_object(object);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
+fn no_mapping_writes_what_another_one_executes() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut one = Space::new(kernel(), 1, frames).unwrap();
+    let mut two = Space::new(kernel(), 2, frames).unwrap();
+    let object = frames.create_object(&FILE).unwrap();
+    let (first, second) = (pages(0..2), pages(4..6));
+    let refused = Err(Error::WritableCode);
+    one.map(&first, DATA, &shared(&object, 0), frames).unwrap();
+    assert_eq!(two.map(&first, CODE, &shared(&object, 0), frames), refused);
+    assert_eq!(two.map(&first, CODE, &private(&object, 4), frames), refused);
+    assert_eq!(
+        one.map_over(&second, CODE, &private(&object, 0), frames),
+        refused
+    );
+    two.map(&first, READ, &shared(&object, 0), frames).unwrap();
+    assert_eq!(two.protect(&first, CODE, frames), refused);
+    // Once none is writable, one can be executable, and none becomes writable again.
+    one.protect(&first, READ, frames).unwrap();
+    two.protect(&(first.start..first.start + PAGE), CODE, frames)
+        .unwrap();
+    assert_eq!(one.protect(&first, DATA, frames), refused);
+    assert_eq!(two.protect(&first, DATA, frames), refused);
+    assert_eq!(one.map(&second, DATA, &shared(&object, 0), frames), refused);
+    // A private mapping writes its own copies.
+    one.map(&second, DATA, &private(&object, 0), frames)
+        .unwrap();
+    let child = two.fork(kernel(), 3, frames).unwrap();
+    two.unmap(&first, frames).unwrap();
+    assert_eq!(one.protect(&first, DATA, frames), refused);
+    child.release(frames);
+    one.protect(&first, DATA, frames).unwrap();
+    // A file that was opened for reading.
+    let read_only = Backing::Object(&object, 0, Sharing::SharedReadOnly);
+    two.map(&first, READ, &read_only, frames).unwrap();
+    assert_eq!(two.protect(&first, DATA, frames), refused);
+    one.release(frames);
+    two.release(frames);
+    frames.release_object(object);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
+fn a_mapping_that_cannot_move_stays() {
+    for size in 18..40 {
+        let mut machine = Machine::new(size);
+        let frames = &mut machine.frames;
+        let mut space = Space::new(kernel(), 1, frames).unwrap();
+        space
+            .map(&pages(0..4), DATA, &Backing::Zero, frames)
+            .unwrap();
+        if space.write(BASE, &[5; 4 * PAGE], frames).is_ok() {
+            while frames.available() > size % 4 {
+                let _ = frames.allocate().unwrap().into_address();
+            }
+            // Tables of another GiB are needed.
+            let to = BASE + (1 << 30)..BASE + (1 << 30) + 6 * PAGE;
+            let moved = space.remap(&pages(0..4), &to, false, frames);
+            let at = if moved.is_ok() { to.start } else { BASE };
+            let mut bytes = vec![0; 4 * PAGE];
+            space.read(at, &mut bytes, frames).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == 5));
+            assert_eq!(space.areas().count(), 1);
+            assert_eq!(moved.is_ok(), size % 4 >= 2);
+        }
     }
 }
 
@@ -227,6 +344,7 @@ enum Step {
     Unmap(Range<usize>),
     Protect(Range<usize>, usize),
     Write(usize, u8),
+    Remap(Range<usize>, Range<usize>, bool),
     Fork,
     Swap,
 }
@@ -242,6 +360,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => range().prop_map(Step::Unmap),
         2 => (range(), 0..4usize).prop_map(|(r, p)| Step::Protect(r, p)),
         4 => (0..PAGES, 1..255u8).prop_map(|(p, b)| Step::Write(p, b)),
+        2 => (range(), range(), any::<bool>()).prop_map(|(r, t, f)| Step::Remap(r, t, f)),
         1 => Just(Step::Fork),
         1 => Just(Step::Swap),
     ]
@@ -254,8 +373,11 @@ fn at(pages: &Range<usize>) -> Range<usize> {
     AT + pages.start * PAGE..AT + pages.end * PAGE
 }
 
+/// The byte of a page behind the end of the file.
+const END: u8 = 255;
+
 fn file_byte(page: usize) -> u8 {
-    FILE.get(page * PAGE).copied().unwrap_or(0)
+    FILE.get(page * PAGE).copied().unwrap_or(END)
 }
 
 proptest! {
@@ -263,6 +385,7 @@ proptest! {
     fn each_space_has_its_own_pages(steps in prop::collection::vec(step(), 1..60)) {
         let mut machine = Machine::new(256);
         let frames = &mut machine.frames;
+        let object = frames.create_object(&FILE).unwrap();
         let mut one = (Space::new(kernel(), 1, frames).unwrap(), Model::default());
         let mut two = (Space::new(kernel(), 2, frames).unwrap(), Model::default());
         for step in steps {
@@ -271,12 +394,9 @@ proptest! {
                 Step::Map(pages, writable, file) => {
                     let range = at(&pages);
                     let permissions = if writable { DATA } else { READ };
-                    let backing = if file { Backing::Bytes(FILE, 0) } else { Backing::Zero };
+                    let backing = if file { private(&object, 0) } else { Backing::Zero };
                     let free = pages.clone().all(|page| !model.0.contains_key(&page));
-                    let result = space.map(Area {
-                        start: range.start, end: range.end, permissions, backing,
-                    });
-                    match result {
+                    match space.map(&range, permissions, &backing, frames) {
                         Ok(()) => {
                             prop_assert!(free);
                             for page in pages.clone() {
@@ -318,9 +438,40 @@ proptest! {
                     let expected = match model.0.get_mut(&page) {
                         None => Err(Denied::NoArea),
                         Some((permissions, _)) if !permissions.write => Err(Denied::Permission),
+                        Some((_, END)) => Err(Denied::BeyondEnd),
                         Some((_, value)) => { *value = byte; Ok(()) }
                     };
                     prop_assert_eq!(space.write(AT + page * PAGE, &[byte], frames), expected);
+                }
+                Step::Remap(from, to, replaces) => {
+                    let source = at(&from);
+                    let area = space.areas().find(source.start).copied();
+                    let one = area.is_some_and(|area| source.end <= area.end);
+                    let free = to.clone().all(|page| !model.0.contains_key(&page));
+                    let apart = from.end <= to.start || to.end <= from.start;
+                    match space.remap(&source, &at(&to), replaces, frames) {
+                        Ok(()) => {
+                            prop_assert!(one && apart && (free || replaces));
+                            let area = area.unwrap();
+                            let kept = from.len().min(to.len());
+                            model.0.retain(|page, _| !to.contains(page));
+                            for (index, page) in to.enumerate() {
+                                let moved = model.0.get(&(from.start + index)).copied();
+                                let first = area.object(source.start).map(|(_, first)| first);
+                                let byte = first.map_or(0, |f| file_byte(f as usize + index));
+                                let new = (area.permissions, byte);
+                                let value = moved.filter(|_| index < kept).unwrap_or(new);
+                                model.0.insert(page, value);
+                            }
+                            model.0.retain(|page, _| !from.contains(page));
+                        }
+                        Err(Error::Range) => prop_assert!(!apart),
+                        Err(Error::Occupied) => prop_assert!(!one || !free && !replaces),
+                        Err(error) => {
+                            prop_assert_eq!(error, Error::NoMemory);
+                            prop_assert!(space.areas().count() + 5 > LIMIT);
+                        }
+                    }
                 }
                 Step::Fork => {
                     let child = space.fork(kernel(), 3, frames).unwrap();
@@ -340,6 +491,7 @@ proptest! {
                     let expected = match model.0.get(&page) {
                         None => Err(Denied::NoArea),
                         Some((permissions, _)) if *permissions == NONE => Err(Denied::Permission),
+                        Some((_, END)) => Err(Denied::BeyondEnd),
                         Some((_, value)) => Ok(*value),
                     };
                     let read = space.read(AT + page * PAGE, &mut byte, frames);
@@ -349,6 +501,7 @@ proptest! {
         }
         one.0.release(frames);
         two.0.release(frames);
+        frames.release_object(object);
         prop_assert_eq!(machine.frames.available(), machine.total);
     }
 
@@ -358,12 +511,14 @@ proptest! {
         size in 1..12usize,
         below in 0..64usize,
     ) {
+        let mut frames = Frames::of_host(4);
         let mut areas = Areas::<16>::new();
         let mut model = [false; 64];
         for (start, pages) in taken {
-            let area = area(start..(start + pages).min(64), DATA, Backing::Zero);
-            if areas.insert(area).is_ok() {
-                model[start..(start + pages).min(64)].fill(true);
+            let taken = start..(start + pages).min(64);
+            let area = Area::new(&self::pages(taken.clone()), DATA, &Backing::Zero);
+            if areas.insert(area, &mut frames).is_ok() {
+                model[taken].fill(true);
             }
         }
         let expected = (0..(below + 1).saturating_sub(size)).rev()

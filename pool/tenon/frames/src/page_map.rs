@@ -1,6 +1,6 @@
 //! [`PageMap`]: a sparse array of frames, a radix tree in frames.
 
-use crate::{Frame, Frames, PAGE};
+use crate::allocator::{Allocator, Frame, PAGE};
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,6 +20,13 @@ pub struct PageMap {
 
 fn load(entry: &AtomicUsize) -> usize {
     entry.load(Ordering::Relaxed)
+}
+
+/// The frame of the lowest entry of a map.
+fn frame_of(entry: &AtomicUsize) -> Option<&Frame> {
+    // SAFETY: `Frame` is a transparent address, and the entry has that of a frame which the map
+    // holds; changes of the map need exclusive access.
+    (load(entry) != 0).then(|| unsafe { &*core::ptr::from_ref(entry).cast::<Frame>() })
 }
 
 /// The entries of a node.
@@ -52,8 +59,38 @@ impl PageMap {
     }
 
     /// The frame of an index.
+    #[inline]
     #[must_use]
     pub fn get(&self, index: u64) -> Option<&Frame> {
+        if self.height == 0 && index == 0 {
+            // The map of a small table or file.
+            return frame_of(&self.root);
+        }
+        self.search(index)
+    }
+
+    /// How many indices from one on have no frame for sure: none if that one has, and as many as the
+    /// tree has no node for otherwise.
+    #[must_use]
+    pub fn gap(&self, index: u64) -> u64 {
+        if index >= Self::capacity(self.height) {
+            return u64::MAX - index;
+        }
+        let mut entry = &self.root;
+        for level in (0..=self.height).rev() {
+            if load(entry) == 0 {
+                let span = Self::capacity(level);
+                return span - index % span;
+            }
+            if level > 0 {
+                let at = (index >> (BITS * (level - 1))) as usize % ENTRIES;
+                entry = &entries(load(entry))[at];
+            }
+        }
+        0
+    }
+
+    fn search(&self, index: u64) -> Option<&Frame> {
         if index >= Self::capacity(self.height) {
             return None;
         }
@@ -65,21 +102,26 @@ impl PageMap {
             }
             entry = &entries(node)[(index >> (BITS * level)) as usize % ENTRIES];
         }
-        // SAFETY: `Frame` is a transparent address, and the entry has that of a frame which the map
-        // holds; changes of the map need exclusive access.
-        (load(entry) != 0).then(|| unsafe { &*core::ptr::from_ref(entry).cast::<Frame>() })
+        frame_of(entry)
     }
 
     /// The frame of an index, one of zeros if there was none. `None` without memory, or if the index
     /// is too large.
-    pub fn get_or_allocate(&mut self, index: u64, frames: &mut Frames) -> Option<&Frame> {
+    pub fn get_or_allocate(&mut self, index: u64, frames: &mut Allocator) -> Option<&Frame> {
         if index >= Self::capacity(HEIGHT) {
             return None;
+        }
+        if self.get(index).is_some() {
+            return self.get(index);
         }
         while index >= Self::capacity(self.height) {
             let root = load(&self.root);
             if root != 0 {
-                let node = frames.allocate()?.into_address();
+                let Some(node) = frames.allocate() else {
+                    self.lower(frames);
+                    return None;
+                };
+                let node = node.into_address();
                 entries(node)[0].store(root, Ordering::Relaxed);
                 self.root.store(node, Ordering::Relaxed);
             }
@@ -105,13 +147,36 @@ impl PageMap {
 
     /// Releases the frames of a range of indices, at most `budget` of them, which it reduces; returns
     /// whether the range has none left.
-    pub fn remove(&mut self, range: Range<u64>, budget: &mut usize, frames: &mut Frames) -> bool {
+    pub fn remove(
+        &mut self,
+        range: Range<u64>,
+        budget: &mut usize,
+        frames: &mut Allocator,
+    ) -> bool {
         let whole = 0..Self::capacity(self.height);
         let done = remove(&self.root, (self.height, whole), &range, budget, frames);
-        if self.is_empty() {
-            self.height = 0;
-        }
+        self.lower(frames);
         done
+    }
+
+    /// Releases nodes at the top that have nothing but the first indices, so that a map which has
+    /// shrunk has as many nodes as one that never was larger.
+    fn lower(&mut self, frames: &mut Allocator) {
+        while self.height > 0 {
+            let root = load(&self.root);
+            if root == 0 {
+                self.height = 0;
+                return;
+            }
+            let [first, rest @ ..] = entries(root);
+            if rest.iter().any(|entry| load(entry) != 0) {
+                return;
+            }
+            self.root.store(load(first), Ordering::Relaxed);
+            self.height -= 1;
+            // SAFETY: the root held the frame, and does no longer.
+            frames.release(unsafe { Frame::from_address(root) });
+        }
     }
 }
 
@@ -122,7 +187,7 @@ fn remove(
     (height, own): (u32, Range<u64>),
     range: &Range<u64>,
     budget: &mut usize,
-    frames: &mut Frames,
+    frames: &mut Allocator,
 ) -> bool {
     let address = load(entry);
     if address == 0 || own.end <= range.start || range.end <= own.start {

@@ -1,6 +1,7 @@
 //! [`Table`]: numbered objects in frames.
 
-use crate::{Frames, PAGE, PageMap};
+use crate::allocator::{Allocator, Frame, PAGE};
+use crate::page_map::PageMap;
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -10,6 +11,8 @@ pub struct Table<T> {
     frames: PageMap,
     /// No number below is free.
     free: u32,
+    /// No number from here on has an object.
+    end: u32,
     limit: u32,
     objects: PhantomData<T>,
 }
@@ -20,11 +23,28 @@ impl<T> fmt::Debug for Table<T> {
     }
 }
 
+/// The head of a frame, in front of its places.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Head {
+    /// Objects in it.
+    count: u32,
+    /// Places from here on were never written.
+    fresh: u32,
+}
+
+/// The head of a frame.
+fn head(frame: &Frame) -> *mut Head {
+    frame.address() as *mut Head
+}
+
 impl<T> Table<T> {
+    /// Bytes of a frame in front of its places.
+    const HEAD: usize = size_of::<Head>().next_multiple_of(align_of::<Option<T>>());
     /// Objects in a frame.
     const IN_FRAME: u32 = {
-        assert!(!core::mem::needs_drop::<T>() && align_of::<Option<T>>() <= PAGE);
-        (PAGE / size_of::<Option<T>>()) as u32
+        assert!(!core::mem::needs_drop::<T>() && align_of::<Option<T>>() <= PAGE / 2);
+        ((PAGE - Self::HEAD) / size_of::<Option<T>>()) as u32
     };
 
     /// A table without an object, for numbers below `limit`.
@@ -33,6 +53,7 @@ impl<T> Table<T> {
         Self {
             frames: PageMap::new(),
             free: 0,
+            end: 0,
             limit,
             objects: PhantomData,
         }
@@ -44,19 +65,25 @@ impl<T> Table<T> {
         self.limit
     }
 
-    /// The place of a number.
+    /// The places of a frame.
+    fn places(frame: &Frame) -> *mut Option<T> {
+        (frame.address() + Self::HEAD) as *mut Option<T>
+    }
+
+    /// The place of a number, if it was written.
     fn place(&self, number: u32) -> Option<*mut Option<T>> {
         let frame = self.frames.get((number / Self::IN_FRAME).into())?;
-        let places = frame.address() as *mut Option<T>;
+        let index = number % Self::IN_FRAME;
+        // SAFETY: each frame begins with its head, which zeros are as well.
+        let fresh = unsafe { (*head(frame)).fresh };
         // SAFETY: the frame has that many places.
-        Some(unsafe { places.add((number % Self::IN_FRAME) as usize) })
+        (index < fresh).then(|| unsafe { Self::places(frame).add(index as usize) })
     }
 
     /// The object of a number.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&T> {
-        // SAFETY: the place was initialised when its frame was allocated, and this table alone
-        // accesses it.
+        // SAFETY: the place was written, and this table alone accesses it.
         unsafe { (*self.place(number)?).as_ref() }
     }
 
@@ -68,7 +95,7 @@ impl<T> Table<T> {
 
     /// Inserts an object with the lowest free number from `least` on; returns it if there is no
     /// number or no memory.
-    pub fn insert(&mut self, object: T, least: u32, frames: &mut Frames) -> Result<u32, T> {
+    pub fn insert(&mut self, object: T, least: u32, frames: &mut Allocator) -> Result<u32, T> {
         let mut number = self.free.max(least);
         while self.get(number).is_some() {
             number += 1;
@@ -77,44 +104,71 @@ impl<T> Table<T> {
             return Err(object);
         }
         let index = u64::from(number / Self::IN_FRAME);
-        if self.frames.get(index).is_none() {
-            let Some(frame) = self.frames.get_or_allocate(index, frames) else {
-                return Err(object);
-            };
-            let places = frame.address() as *mut Option<T>;
-            for place in 0..Self::IN_FRAME as usize {
-                // SAFETY: the frame has that many places, and nothing refers to them yet.
-                unsafe { places.add(place).write(None) };
+        let Some(frame) = self.frames.get_or_allocate(index, frames) else {
+            return Err(object);
+        };
+        let at = number % Self::IN_FRAME;
+        let (head, places) = (head(frame), Self::places(frame));
+        // SAFETY: the frame has a head and that many places, and nothing refers to those that were
+        // not written yet; no other reference to an object exists, with exclusive access.
+        unsafe {
+            for place in (*head).fresh..at {
+                places.add(place as usize).write(None);
             }
+            places.add(at as usize).write(Some(object));
+            (*head).fresh = (*head).fresh.max(at + 1);
+            (*head).count += 1;
         }
         if self.free >= least {
             self.free = number + 1;
         }
-        if let Some(place) = self.place(number) {
-            // SAFETY: as for `get_mut`.
-            unsafe { *place = Some(object) };
-        }
+        self.end = self.end.max(number + 1);
         Ok(number)
     }
 
     /// Removes an object.
-    pub fn remove(&mut self, number: u32, frames: &mut Frames) -> Option<T> {
+    pub fn remove(&mut self, number: u32, frames: &mut Allocator) -> Option<T> {
         let place = self.place(number)?;
         // SAFETY: as for `get_mut`.
         let object = unsafe { (*place).take() }?;
         self.free = self.free.min(number);
-        let index = number / Self::IN_FRAME;
-        let first = index * Self::IN_FRAME;
-        if (first..first + Self::IN_FRAME).all(|number| self.get(number).is_none()) {
-            let index = u64::from(index);
-            self.frames.remove(index..index + 1, &mut 1, frames);
+        if self.end == number + 1 {
+            self.end = number;
+        }
+        let index = u64::from(number / Self::IN_FRAME);
+        if let Some(frame) = self.frames.get(index) {
+            let head = head(frame);
+            // SAFETY: each frame begins with its head.
+            let rest = unsafe {
+                (*head).count -= 1;
+                (*head).count
+            };
+            if rest == 0 {
+                self.frames.remove(index..index + 1, &mut 1, frames);
+            }
         }
         Some(object)
     }
 
+    /// The first number from `first` on that has an object.
+    #[must_use]
+    pub fn next(&self, first: u32) -> Option<u32> {
+        let mut number = first;
+        while number < self.end {
+            if self.frames.get((number / Self::IN_FRAME).into()).is_none() {
+                // None of this frame's numbers has one.
+                number = (number / Self::IN_FRAME + 1) * Self::IN_FRAME;
+            } else if self.get(number).is_some() {
+                return Some(number);
+            } else {
+                number += 1;
+            }
+        }
+        None
+    }
+
     /// The numbers of the objects from `first` on, in order.
     pub fn numbers(&self, first: u32) -> impl Iterator<Item = u32> {
-        // Numbers without a frame are skipped one by one: tables are dense.
-        (first..self.limit).filter(|number| self.get(*number).is_some())
+        core::iter::successors(self.next(first), |number| self.next(number + 1))
     }
 }

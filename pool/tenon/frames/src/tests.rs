@@ -1,6 +1,7 @@
 //! Tests of [`Frames`](crate::Frames) against a model of references.
 
 use super::*;
+use core::ops::Range;
 use proptest::prelude::*;
 
 /// Memory that is freed after the test.
@@ -128,6 +129,20 @@ fn changes() -> impl Strategy<Value = Vec<(u32, bool)>> {
     prop::collection::vec((prop_oneof![0..40u32, 500..1200u32], any::<bool>()), 0..60)
 }
 
+/// The frames of the smallest tree that has these indices.
+fn least_frames(indices: &std::collections::BTreeMap<u64, ()>) -> usize {
+    let highest = indices.keys().next_back().copied().unwrap_or(0);
+    let mut count = indices.len();
+    let mut span = 1;
+    while highest >= span {
+        span *= 512;
+        let nodes: std::collections::BTreeSet<u64> =
+            indices.keys().map(|index| index / span).collect();
+        count += nodes.len();
+    }
+    count
+}
+
 proptest! {
     #[test]
     fn a_map_has_the_frames_that_it_was_given(steps in changes(), pages in 4..80usize) {
@@ -153,6 +168,7 @@ proptest! {
                     model.remove(&first);
                 }
             }
+            prop_assert_eq!(total - frames.available(), least_frames(&model));
             for index in 0..1210 {
                 let frame = map.get(index);
                 prop_assert_eq!(frame.is_some(), model.contains_key(&index));
@@ -203,4 +219,138 @@ proptest! {
         }
         prop_assert_eq!(frames.available(), total);
     }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write(usize, usize, u8),
+    Resize(usize),
+    Reserve(usize),
+    View(usize),
+    Discard(usize),
+    Relieve,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let at = || 0..9 * PAGE;
+    prop_oneof![
+        4 => (at(), 1..2 * PAGE, 1..255u8).prop_map(|(a, n, b)| Change::Write(a, n, b)),
+        2 => at().prop_map(Change::Resize),
+        1 => (0..9usize).prop_map(Change::Reserve),
+        2 => (0..9usize).prop_map(Change::View),
+        1 => (0..9usize).prop_map(Change::Discard),
+        1 => Just(Change::Relieve),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn an_object_has_the_bytes_that_are_written(
+        changes in prop::collection::vec(change(), 1..40),
+        below in 0..3 * PAGE,
+        room in 12..40usize,
+    ) {
+        let ram = Ram::new(room);
+        let mut frames = ram.frames();
+        let total = frames.available();
+        let below: &[u8] = vec![9; below].leak();
+        let object = frames.create_object(below).unwrap();
+        let mut model = below.to_vec();
+        let mut views = Vec::new();
+        for change in changes {
+            match change {
+                Change::Write(at, length, byte) => {
+                    let done = frames.write_object(&object, at as u64, &vec![byte; length]);
+                    prop_assert!(done == length || frames.available() == 0);
+                    if done > 0 {
+                        model.resize(model.len().max(at + done), 0);
+                        model[at..at + done].fill(byte);
+                    }
+                }
+                Change::Resize(size) => {
+                    while !frames.resize_object(&object, size as u64) {}
+                    model.resize(size, 0);
+                }
+                Change::Reserve(index) => {
+                    frames.reserve_page(&object, index as u64);
+                    prop_assert!(object.has_page(index as u64) || frames.available() == 0);
+                }
+                Change::View(index) => {
+                    if let Some(view) = frames.object_view(&object, index as u64) {
+                        let mut bytes = vec![1; PAGE];
+                        view.read(0, &mut bytes);
+                        let mut expected = model.get(index * PAGE..).unwrap_or_default().to_vec();
+                        expected.resize(PAGE, 0);
+                        prop_assert_eq!(&bytes, &expected);
+                        views.push(view);
+                    }
+                }
+                Change::Discard(index) => {
+                    let range = index as u64..index as u64 + 1;
+                    frames.discard_pages(&object, range, &mut 1);
+                    let end = model.len().min((index + 1) * PAGE);
+                    let start = (index * PAGE).min(end);
+                    // What is below was cut where the object was.
+                    object.read(start as u64, &mut model[start..end]);
+                    prop_assert!(model[start..end].iter().all(|byte| matches!(byte, 0 | 9)));
+                }
+                Change::Relieve => {
+                    let before = frames.available();
+                    frames.relieve();
+                    prop_assert!(frames.available() >= before);
+                }
+            }
+            prop_assert_eq!(object.size(), model.len() as u64);
+            let mut bytes = vec![0xff; model.len() + 9];
+            prop_assert_eq!(object.read(0, &mut bytes), model.len());
+            prop_assert_eq!(&bytes[..model.len()], &model[..]);
+        }
+        let second = frames.share_object(&object);
+        frames.release_object(object);
+        prop_assert_eq!(second.size(), model.len() as u64);
+        frames.release_object(second);
+        for view in views {
+            frames.release(view);
+        }
+        prop_assert!(!frames.reclaim());
+        prop_assert_eq!(frames.available(), total);
+    }
+}
+
+#[repr(align(4096))]
+struct Aligned([u8; 2 * PAGE + 5]);
+
+static IMAGE: Aligned = Aligned([7; 2 * PAGE + 5]);
+
+#[test]
+fn pages_of_the_image_are_neither_copied_nor_released() {
+    let ram = Ram::new(16);
+    let mut frames = ram.frames();
+    let total = frames.available();
+    let object = frames.create_object(&IMAGE.0).unwrap();
+    let before = frames.available();
+    let view = frames.object_view(&object, 1).unwrap();
+    assert_eq!(view.address(), IMAGE.0.as_ptr() as usize + PAGE);
+    assert!(!frames.is_exclusive(&view));
+    let again = frames.share(&view);
+    frames.release(view);
+    frames.release(again);
+    assert_eq!(frames.available(), before);
+    // The last page has zeros behind its bytes: a copy, which is kept until memory is needed.
+    let last = frames.object_view(&object, 2).unwrap();
+    let mut bytes = [1; 8];
+    last.read(0, &mut bytes);
+    assert_eq!(bytes, [7, 7, 7, 7, 7, 0, 0, 0]);
+    assert!(object.has_page(2));
+    frames.relieve();
+    assert!(object.has_page(2));
+    frames.release(last);
+    frames.relieve();
+    assert!(!object.has_page(2));
+    // What was written is kept.
+    assert_eq!(frames.write_object(&object, PAGE as u64, b"x"), 1);
+    frames.relieve();
+    assert!(object.has_page(1));
+    frames.release_object(object);
+    assert_eq!(frames.available(), total);
 }

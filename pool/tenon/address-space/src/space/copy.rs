@@ -1,0 +1,110 @@
+//! Copies between an [`AddressSpace`] and the kernel.
+
+use super::{AddressSpace, Denied};
+use crate::{Access, PAGE};
+use core::ops::Range;
+use core::sync::atomic::AtomicU32;
+use tenon_frames::{Frame, Frames};
+
+impl<const N: usize> AddressSpace<N> {
+    /// Copies bytes from the process.
+    pub fn read(&mut self, from: usize, to: &mut [u8], frames: &mut Frames) -> Result<(), Denied> {
+        self.each_page(from, to.len(), Access::Read, frames, |frame, at, part| {
+            frame.read(at, &mut to[part]);
+        })
+    }
+
+    /// Copies bytes to the process.
+    pub fn write(&mut self, to: usize, from: &[u8], frames: &mut Frames) -> Result<(), Denied> {
+        self.each_page(to, from.len(), Access::Write, frames, |frame, at, part| {
+            frame.write(at, &from[part]);
+        })
+    }
+
+    /// Copies a string from the process, up to its NUL, which is not copied; returns its length.
+    /// That is the length of `to` if there is no NUL before.
+    pub fn read_string(
+        &mut self,
+        from: usize,
+        to: &mut [u8],
+        frames: &mut Frames,
+    ) -> Result<usize, Denied> {
+        /// Most strings are short.
+        const STEP: usize = 64;
+        let mut length = 0;
+        while length < to.len() {
+            let start = from.wrapping_add(length);
+            let part = (PAGE - start % PAGE).min(to.len() - length).min(STEP);
+            let bytes = &mut to[length..length + part];
+            self.read(start, bytes, frames)?;
+            if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+                return Ok(length + end);
+            }
+            length += part;
+        }
+        Ok(length)
+    }
+
+    /// Calls `action` with the frame of each page of a range, the offset in it and the part of the
+    /// range.
+    fn each_page(
+        &mut self,
+        start: usize,
+        length: usize,
+        access: Access,
+        frames: &mut Frames,
+        mut action: impl FnMut(&Frame, usize, Range<usize>),
+    ) -> Result<(), Denied> {
+        self.try_each_page((start, length), access, frames, |frame, at, part, _| {
+            action(frame, at, part);
+            Ok(true)
+        })
+    }
+
+    /// Calls `action` with the frame of each page of a range, the offset in it and the part of the
+    /// range, until that returns false. For a copy between the process and other frames.
+    pub fn try_each_page<E: From<Denied>>(
+        &mut self,
+        (start, length): (usize, usize),
+        access: Access,
+        frames: &mut Frames,
+        mut action: impl FnMut(&Frame, usize, Range<usize>, &mut Frames) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut done = 0;
+        while done < length {
+            let address = start.checked_add(done).ok_or(Denied::NoArea)?;
+            let offset = address % PAGE;
+            let part = (PAGE - offset).min(length - done);
+            let page = self.resolve(address - offset, access, frames)?;
+            // SAFETY: the entry holds the frame; this `Frame` of it is not kept.
+            let held = unsafe { Frame::from_address(page.frame) };
+            let goes_on = action(&held, offset, done..done + part, frames);
+            let _ = held.into_address();
+            if !goes_on? {
+                break;
+            }
+            done += part;
+        }
+        Ok(())
+    }
+
+    /// Calls `action` with a word of the process that it may change while the process runs: 32 bits at
+    /// a multiple of 4.
+    pub fn with_word<R>(
+        &mut self,
+        address: usize,
+        frames: &mut Frames,
+        action: impl FnOnce(&AtomicU32) -> R,
+    ) -> Result<R, Denied> {
+        let offset = address % PAGE;
+        if !offset.is_multiple_of(size_of::<u32>()) {
+            return Err(Denied::NoArea);
+        }
+        let page = self.resolve(address - offset, Access::Write, frames)?;
+        // SAFETY: the word lies in a frame that the entry holds, which is mapped one to one and
+        // aligned; the process is its only other user.
+        Ok(action(unsafe {
+            AtomicU32::from_ptr((page.frame + offset) as *mut u32)
+        }))
+    }
+}
