@@ -1,0 +1,146 @@
+//! [`Descriptors`] of a process.
+
+use crate::{FileReference, Files};
+use tenon_frames::{Frames, Table};
+use tenon_program::Errno;
+
+/// A descriptor.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// The description.
+    pub file: FileReference,
+    /// Whether `execve` closes it.
+    pub close_on_exec: bool,
+}
+
+/// The descriptors of a process, by numbers below a limit.
+#[derive(Debug)]
+pub struct Descriptors {
+    table: Table<Descriptor>,
+    /// New ones have lower numbers.
+    limit: u32,
+    /// The owner as which locks know the process; zero if it has none. A copy has its own.
+    pub lock_owner: u32,
+}
+
+impl Descriptors {
+    /// No descriptor.
+    pub const fn new(limit: u32) -> Self {
+        Self {
+            table: Table::new(limit),
+            limit,
+            lock_owner: 0,
+        }
+    }
+
+    /// The number below which new ones have theirs.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// The highest limit that there can be.
+    #[must_use]
+    pub fn highest_limit(&self) -> u32 {
+        self.table.limit()
+    }
+
+    /// Sets the limit. Descriptors with higher numbers stay.
+    pub fn set_limit(&mut self, limit: u32) {
+        self.limit = limit.min(self.highest_limit());
+    }
+
+    /// The descriptor of a number.
+    pub fn get(&self, number: i32) -> Result<&Descriptor, Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        self.table.get(number).ok_or(Errno::EBADF)
+    }
+
+    /// Sets whether `execve` closes a descriptor.
+    pub fn set_close_on_exec(&mut self, number: i32, close: bool) -> Result<(), Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        let descriptor = self.table.get_mut(number).ok_or(Errno::EBADF)?;
+        descriptor.close_on_exec = close;
+        Ok(())
+    }
+
+    /// The first number from `first` on that has a descriptor.
+    #[must_use]
+    pub fn next(&self, first: u32) -> Option<u32> {
+        self.table.numbers(first).next()
+    }
+
+    /// Puts a descriptor at the lowest free number from `least` on, or gives its file back.
+    pub fn insert(
+        &mut self,
+        descriptor: Descriptor,
+        least: u32,
+        frames: &mut Frames,
+    ) -> Result<u32, FileReference> {
+        match self.table.insert(descriptor, least, frames) {
+            Err(descriptor) => Err(descriptor.file),
+            Ok(number) if number < self.limit => Ok(number),
+            Ok(number) => match self.table.remove(number, frames) {
+                Some(descriptor) => Err(descriptor.file),
+                None => Ok(number),
+            },
+        }
+    }
+
+    /// Closes a descriptor.
+    pub fn close(
+        &mut self,
+        number: i32,
+        files: &mut Files,
+        frames: &mut Frames,
+    ) -> Result<(), Errno> {
+        let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+        let descriptor = self.table.remove(number, frames).ok_or(Errno::EBADF)?;
+        if self.lock_owner != 0 {
+            files.end_locks_of(self.lock_owner, &descriptor.file, frames);
+        }
+        files.close(descriptor.file, frames);
+        Ok(())
+    }
+
+    /// Closes all, or those that `execve` closes.
+    pub fn close_all(&mut self, on_exec: bool, files: &mut Files, frames: &mut Frames) {
+        let mut next = 0;
+        while let Some(number) = self.next(next) {
+            let closes = |descriptor: &Descriptor| !on_exec || descriptor.close_on_exec;
+            if self.table.get(number).is_some_and(closes) {
+                // It exists.
+                let _ = self.close(number.cast_signed(), files, frames);
+            }
+            next = number + 1;
+        }
+    }
+
+    /// Descriptors of the same descriptions, by the same numbers.
+    pub fn share(&self, files: &mut Files, frames: &mut Frames) -> Result<Self, Errno> {
+        let mut copy = Self {
+            table: Table::new(self.highest_limit()),
+            limit: self.limit,
+            lock_owner: 0,
+        };
+        for number in self.table.numbers(0) {
+            let Some(Descriptor {
+                file,
+                close_on_exec,
+            }) = self.table.get(number)
+            else {
+                continue;
+            };
+            let shared = Descriptor {
+                file: files.share(file),
+                close_on_exec: *close_on_exec,
+            };
+            if let Err(shared) = copy.table.insert(shared, number, frames) {
+                files.close(shared.file, frames);
+                copy.close_all(false, files, frames);
+                return Err(Errno::ENOMEM);
+            }
+        }
+        Ok(copy)
+    }
+}

@@ -1,0 +1,414 @@
+//! [`Files`]: open files of all processes, by descriptions.
+
+mod pipe;
+mod source;
+mod watch;
+
+pub use pipe::{End, PIPE_BUF};
+pub use source::{Observer, Side, ready};
+pub use watch::{Change, Watcher, event};
+
+use crate::memory::Memory;
+use core::fmt;
+use core::time::Duration;
+use pipe::Pipe;
+use source::Sources;
+use tenon_frames::{Frames, Table};
+use tenon_program::Errno;
+use tenon_signal::Signals;
+use tenon_vfs::{Device, INODES, Kind, Tree};
+
+/// Open file descriptions at a time.
+const OPEN: u32 = 4096;
+/// `O_PATH`.
+const PATH: u32 = 0o1000_0000;
+/// Pipes at a time.
+const PIPES: u32 = 1024;
+
+/// A read or a write of an object.
+#[derive(Debug)]
+pub struct Transfer<'a> {
+    /// All open files.
+    pub files: &'a mut Files,
+    /// The frames.
+    pub frames: &'a mut Frames,
+    /// Where the bytes go to or come from.
+    pub memory: Memory<'a>,
+    /// How many bytes at most.
+    pub length: usize,
+    /// Status flags of the description.
+    pub flags: u32,
+    /// The number of the process.
+    pub process: u32,
+    /// Its real user and group.
+    pub user: (u32, u32),
+    /// Signals of processes and threads.
+    pub signals: &'a mut Signals,
+    /// The indices of the process and of the thread, by which these have what is theirs.
+    pub thread: (usize, usize),
+}
+
+/// A step of a read or a write: the bytes it transferred, or `None` if it has to wait.
+pub type Step = Result<Option<usize>, Errno>;
+
+/// Writes the line at a place; returns its length, and the place of the next one.
+pub type StateLine = fn(u32, u32, &mut [u8]) -> Option<(usize, u32)>;
+
+/// Functions of a kind of objects, which get an object's number.
+pub struct Operations {
+    /// Type and permissions, as `stat` states them.
+    pub mode: u32,
+    /// Whether a write goes on until all bytes are written.
+    pub stream: bool,
+    /// The events that an object has.
+    pub events: fn(&mut Files, u32) -> u16,
+    /// Reads once.
+    pub read: fn(&mut Transfer<'_>, u32) -> Step,
+    /// Writes once.
+    pub write: fn(&mut Transfer<'_>, u32) -> Step,
+    /// The longest wait of a read, or of a write if true.
+    pub timeout: fn(&Files, u32, bool) -> Option<Duration>,
+    /// Bytes that can be read (`FIONREAD`).
+    pub available: fn(&Files, u32) -> Result<usize, Errno>,
+    /// Writes what `fdinfo` shows of an object beside its flags: the line at a place, which begins with
+    /// zero. Returns its length, and the place of the next one.
+    pub state: StateLine,
+    /// A reference to a description is closed, and others are left.
+    pub release: fn(&mut Files, u32, &mut Frames),
+    /// The last description of an object is closed.
+    pub close: fn(&mut Files, u32, &mut Frames),
+}
+
+impl Operations {
+    /// Functions of an object that is neither read nor written, and has no events.
+    pub const NONE: Self = Self {
+        mode: 0o600,
+        stream: false,
+        events: |_, _| 0,
+        read: |_, _| Err(Errno::EINVAL),
+        write: |_, _| Err(Errno::EINVAL),
+        timeout: |_, _, _| None,
+        available: |_, _| Err(Errno::ENOTTY),
+        state: |_, _, _| None,
+        release: |_, _, _| {},
+        close: |_, _, _| {},
+    };
+}
+
+impl fmt::Debug for Operations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operations of mode {:o}", self.mode)
+    }
+}
+
+/// An object of another library: its functions, its number, and its source of events.
+#[derive(Clone, Copy, Debug)]
+pub struct Special {
+    /// Its functions.
+    pub operations: &'static Operations,
+    /// Its number among those of its kind.
+    pub number: u32,
+    /// Its source of events.
+    pub source: u32,
+}
+
+impl PartialEq for Special {
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.operations, other.operations) && self.number == other.number
+    }
+}
+
+/// What a description refers to.
+#[derive(Clone, Copy, Debug)]
+pub enum Object {
+    /// A device, and its inode.
+    Device(Device, u32),
+    /// A file, by its inode.
+    File(u32),
+    /// A directory, by its inode.
+    Directory(u32),
+    /// Ends of a pipe, and its inode if it has a name.
+    Pipe(u32, End, Option<u32>),
+    /// An object of another library.
+    Special(Special),
+}
+
+impl Object {
+    /// The inode that it holds.
+    #[must_use]
+    pub fn inode(&self) -> Option<u32> {
+        match *self {
+            Self::Device(_, inode) | Self::File(inode) | Self::Directory(inode) => Some(inode),
+            Self::Pipe(_, _, inode) => inode,
+            Self::Special(_) => None,
+        }
+    }
+}
+
+/// An open file description.
+#[derive(Debug)]
+pub struct Description {
+    references: u32,
+    /// The observer is told of its end.
+    pub(crate) watched: bool,
+    /// The functions of locks are told of its end.
+    locked: bool,
+    /// What it refers to.
+    pub object: Object,
+    /// The offset of the next byte or directory entry.
+    pub offset: u64,
+    /// Status flags, as `open` had them.
+    pub flags: u32,
+}
+
+/// Functions of locks, which are told of what ends them.
+#[derive(Debug)]
+pub struct Locks {
+    /// A process closes a descriptor of an inode: the owner as which locks know it.
+    pub closed: fn(&mut Files, owner: u32, inode: u32, &mut Frames),
+    /// A description is closed.
+    pub ended: fn(&mut Files, description: u32, &mut Frames),
+}
+
+/// A reference to a description.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a reference that is not closed is lost"]
+pub struct FileReference(u32);
+
+/// The events that the console has.
+pub type ConsoleEvents = fn(&mut Files) -> u16;
+
+/// The files of all processes: the tree, what is open, and pipes.
+#[derive(Debug)]
+pub struct Files {
+    /// The tree.
+    pub tree: Tree,
+    /// The events of the console, and its source of them, once it has one.
+    pub console: Option<(ConsoleEvents, u32)>,
+    open: Table<Description>,
+    pipes: Table<Pipe>,
+    /// The pipe of each inode of a named one that is open.
+    named: Table<u32>,
+    sources: Sources,
+    locks: Option<&'static Locks>,
+    /// Bytes of a pipe at most, unless a process may exceed limits.
+    pub pipe_limit: usize,
+    /// The library that watches inodes, once a process uses it.
+    pub watcher: Option<&'static Watcher>,
+    cookie: u32,
+}
+
+impl Files {
+    /// No open file of a tree.
+    #[must_use]
+    pub const fn new(tree: Tree) -> Self {
+        Self {
+            tree,
+            console: None,
+            open: Table::new(OPEN),
+            pipes: Table::new(PIPES),
+            named: Table::new(INODES),
+            sources: Sources::new(),
+            locks: None,
+            pipe_limit: pipe::MOST,
+            watcher: None,
+            cookie: 0,
+        }
+    }
+
+    /// Opens an object, and holds its inode until it is closed.
+    pub fn open(
+        &mut self,
+        object: Object,
+        flags: u32,
+        frames: &mut Frames,
+    ) -> Result<FileReference, Errno> {
+        let inode = object.inode();
+        let description = Description {
+            references: 1,
+            watched: false,
+            locked: false,
+            object,
+            offset: 0,
+            flags,
+        };
+        let place = self.open.insert(description, 0, frames);
+        let place = place.map_err(|_| Errno::ENFILE)?;
+        if let Some(inode) = inode {
+            self.tree.files.hold(inode);
+        }
+        Ok(FileReference(place))
+    }
+
+    /// Opens an object of another library by its functions and number, with a source of events of its
+    /// own. An object that is not opened is not closed either.
+    pub fn open_special(
+        &mut self,
+        operations: &'static Operations,
+        number: u32,
+        flags: u32,
+        frames: &mut Frames,
+    ) -> Result<(FileReference, u32), Errno> {
+        let source = self.new_source(frames)?;
+        let special = Special {
+            operations,
+            number,
+            source,
+        };
+        match self.open(Object::Special(special), flags, frames) {
+            Ok(file) => Ok((file, source)),
+            Err(error) => {
+                self.remove_source(source, frames);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens an inode. A symbolic link is none that can be opened, but for its name (`O_PATH`).
+    pub fn open_inode(
+        &mut self,
+        number: u32,
+        flags: u32,
+        frames: &mut Frames,
+    ) -> Result<FileReference, Errno> {
+        let object = match self.tree.files.inode(number)?.kind {
+            Kind::Directory => Object::Directory(number),
+            // The name alone, which is neither read nor written.
+            _ if flags & PATH != 0 => Object::File(number),
+            Kind::File => Object::File(number),
+            Kind::Device(..) => {
+                let device = self.tree.device(number).ok_or(Errno::ENXIO)?;
+                Object::Device(device, number)
+            }
+            Kind::Block(..) => return Err(Errno::ENXIO),
+            Kind::Link => return Err(Errno::ELOOP),
+            Kind::Pipe => return self.open_named_pipe(number, flags, frames),
+            Kind::Socket => return Err(Errno::ENXIO),
+        };
+        self.open(object, flags, frames)
+    }
+
+    /// The description of a reference.
+    pub fn get(&mut self, file: &FileReference) -> Result<&mut Description, Errno> {
+        self.open.get_mut(file.0).ok_or(Errno::EBADF)
+    }
+
+    /// The description of a reference, as it is.
+    #[must_use]
+    pub fn look(&self, file: &FileReference) -> Option<&Description> {
+        self.open.get(file.0)
+    }
+
+    /// A further reference to a description.
+    pub fn share(&mut self, file: &FileReference) -> FileReference {
+        if let Ok(description) = self.get(file) {
+            description.references += 1;
+        }
+        FileReference(file.0)
+    }
+
+    /// Ends a reference; the last one closes the file.
+    pub fn close(&mut self, file: FileReference, frames: &mut Frames) {
+        let Some(description) = self.open.get_mut(file.0) else {
+            return;
+        };
+        description.references -= 1;
+        if description.references > 0 {
+            if let Object::Special(special) = description.object {
+                (special.operations.release)(self, special.number, frames);
+            }
+            return;
+        }
+        if description.locked
+            && let Some(locks) = self.locks
+        {
+            (locks.ended)(self, file.0, frames);
+        }
+        let description = self.open.get(file.0);
+        if description.is_some_and(|description| description.watched)
+            && let Some(observer) = self.sources.observer
+        {
+            (observer.forget)(self, frames, file.0);
+        }
+        let Some(ended) = self.open.remove(file.0, frames) else {
+            return;
+        };
+        self.changed_by_close(&ended, frames);
+        if let Some(inode) = ended.object.inode() {
+            self.tree.files.let_go(inode, frames);
+        }
+        match ended.object {
+            Object::Pipe(index, end, _) => self.close_end(index, end, frames),
+            Object::Special(special) => {
+                (special.operations.close)(self, special.number, frames);
+                self.remove_source(special.source, frames);
+            }
+            Object::Device(..) | Object::File(_) | Object::Directory(_) => {}
+        }
+    }
+
+    /// The events of an object, and its source of them. Files and devices are always ready.
+    pub fn events(&mut self, object: &Object) -> (u16, Option<u32>) {
+        if let Object::Device(Device::Console, _) = object
+            && let Some((events, source)) = self.console
+        {
+            return (events(self), Some(source));
+        }
+        match object {
+            Object::Pipe(index, end, _) => {
+                (self.pipe_events(*index, *end), self.pipe_source(*index))
+            }
+            Object::Special(special) => {
+                let events = (special.operations.events)(self, special.number);
+                (events, Some(special.source))
+            }
+            Object::Device(..) | Object::File(_) | Object::Directory(_) => (
+                ready::READABLE | ready::READABLE_NORMAL | ready::WRITABLE | ready::WRITABLE_NORMAL,
+                None,
+            ),
+        }
+    }
+
+    /// The number of a description, by which an observer knows it.
+    pub fn watch_description(&mut self, file: &FileReference) -> u32 {
+        if let Ok(description) = self.get(file) {
+            description.watched = true;
+        }
+        file.0
+    }
+
+    /// Has functions of locks told of the end of a description and of closed descriptors.
+    pub fn set_locked(&mut self, file: &FileReference, locks: &'static Locks) {
+        self.locks = Some(locks);
+        if let Ok(description) = self.get(file) {
+            description.locked = true;
+        }
+    }
+
+    /// Ends the locks of a process on the inode of a description, of which it closes a descriptor.
+    pub(crate) fn end_locks_of(&mut self, owner: u32, file: &FileReference, frames: &mut Frames) {
+        let inode = self.get(file).ok().and_then(|found| found.object.inode());
+        if let (Some(locks), Some(inode)) = (self.locks, inode) {
+            (locks.closed)(self, owner, inode, frames);
+        }
+    }
+
+    /// The number of a description.
+    #[must_use]
+    pub fn number(file: &FileReference) -> u32 {
+        file.0
+    }
+
+    /// References to a description, by its number.
+    #[must_use]
+    pub fn references(&self, description: u32) -> u32 {
+        let description = self.open.get(description);
+        description.map_or(0, |description| description.references)
+    }
+
+    /// The object of a description, by its number.
+    #[must_use]
+    pub fn object(&self, description: u32) -> Option<Object> {
+        Some(self.open.get(description)?.object)
+    }
+}
