@@ -1,14 +1,11 @@
 //! Content of files in a [`FileSystem`]: reading, writing, size.
 
 use crate::{Error, FileSystem, Kind, STEP};
-use tenon_frames::{Frame, Frames, PAGE};
+use core::ops::Range;
+use tenon_frames::{Frame, Frames, Object, PAGE, read_below, read_below_to};
 
 /// Size of a file at most: what a map of pages has.
 const LARGEST: u64 = 1 << 47;
-
-const fn page_of(offset: u64) -> (u64, usize) {
-    (offset / PAGE as u64, (offset % PAGE as u64) as usize)
-}
 
 impl FileSystem {
     /// Gives an empty file or symbolic link a content, without copying it.
@@ -19,53 +16,80 @@ impl FileSystem {
         Ok(())
     }
 
-    /// The content of a file of which nothing was written.
+    /// The content of a file as an object, for a mapping or a program.
+    pub fn content(&mut self, number: u32, frames: &mut Frames) -> Result<&Object, Error> {
+        let inode = self.inode_mut(number)?;
+        if !matches!(inode.kind, Kind::File | Kind::Link) {
+            return Err(Error::Invalid);
+        }
+        if inode.content.is_none() {
+            let content = frames.create_object(inode.below).ok_or(Error::NoSpace)?;
+            // Only a file that was made longer is larger than what is below.
+            frames.resize_object(&content, inode.size);
+            inode.content = Some(content);
+        }
+        inode.content.as_ref().ok_or(Error::NoSpace)
+    }
+
+    /// The object of a file that has one.
     #[must_use]
-    pub fn unwritten(&self, number: u32) -> Option<&'static [u8]> {
-        let inode = self.inode(number).ok()?;
-        let whole = inode.pages.is_empty() && inode.size == inode.below.len() as u64;
-        (inode.kind == Kind::File && whole).then_some(inode.below)
+    pub fn mapped(&self, number: u32) -> Option<&Object> {
+        self.inode(number).ok()?.content.as_ref()
     }
 
     /// Copies bytes out of a file, up to its end; returns how many.
     pub fn read(&self, number: u32, offset: u64, to: &mut [u8]) -> Result<usize, Error> {
         let inode = self.inode(number)?;
+        if let Some(content) = &inode.content {
+            return Ok(content.read(offset, to));
+        }
         let rest = inode.size.saturating_sub(offset);
         let length = to.len().min(usize::try_from(rest).unwrap_or(usize::MAX));
-        let mut done = 0;
-        while done < length {
-            let (index, at) = page_of(offset + done as u64);
-            let part = (PAGE - at).min(length - done);
-            let bytes = &mut to[done..done + part];
-            match inode.pages.get(index) {
-                Some(frame) => frame.read(at, bytes),
-                None => {
-                    bytes.fill(0);
-                    let from = usize::try_from(offset).unwrap_or(usize::MAX);
-                    let from = from.saturating_add(done).min(inode.below.len());
-                    let below = &inode.below[from..];
-                    let count = part.min(below.len());
-                    bytes[..count].copy_from_slice(&below[..count]);
-                }
-            }
-            done += part;
-        }
+        read_below(inode.below, offset, &mut to[..length]);
         Ok(length)
     }
 
-    /// The frame of a page of a file, with its content.
-    fn page(&mut self, number: u32, index: u64, frames: &mut Frames) -> Result<&Frame, Error> {
-        let inode = self.inode_mut(number)?;
-        let is_new = inode.pages.get(index).is_none();
-        let below = inode.below;
-        let frame = inode.pages.get_or_allocate(index, frames);
-        let frame = frame.ok_or(Error::NoSpace)?;
-        if is_new {
-            let from = usize::try_from(index).unwrap_or(usize::MAX);
-            let from = from.saturating_mul(PAGE).min(below.len());
-            frame.write(0, &below[from..]);
+    /// Copies bytes of a file into a frame from `at` on, up to the end of the file; returns how many.
+    pub fn read_to(
+        &self,
+        number: u32,
+        offset: u64,
+        (to, at): (&Frame, usize),
+        length: usize,
+    ) -> Result<usize, Error> {
+        let inode = self.inode(number)?;
+        if let Some(content) = &inode.content {
+            return Ok(content.read_to(offset, to, at, length));
         }
-        Ok(frame)
+        let rest = inode.size.saturating_sub(offset);
+        let length = length.min(usize::try_from(rest).unwrap_or(usize::MAX));
+        read_below_to(inode.below, offset, (to, at), length);
+        Ok(length)
+    }
+
+    /// The first offset from one on that is in data, or in a hole, by pages; the size where there is
+    /// none. By a step if that is far: also returns whether it is done.
+    pub fn seek(&self, number: u32, offset: u64, data: bool) -> Result<(u64, bool), Error> {
+        /// Pages, and parts without pages, of a step.
+        const STEP: usize = 512;
+        let inode = self.inode(number)?;
+        let mut at = offset;
+        for _ in 0..STEP {
+            if at >= inode.size {
+                return Ok((inode.size, true));
+            }
+            let page = at / PAGE as u64;
+            let gap = match &inode.content {
+                _ if page * (PAGE as u64) < inode.below.len() as u64 => 0,
+                Some(content) => content.gap(page),
+                None => u64::MAX,
+            };
+            if data == (gap == 0) {
+                return Ok((at, true));
+            }
+            at = page.saturating_add(gap.max(1)).saturating_mul(PAGE as u64);
+        }
+        Ok((at, false))
     }
 
     /// Writes bytes to a file; returns how many there was memory for, at least one.
@@ -76,24 +100,54 @@ impl FileSystem {
         from: &[u8],
         frames: &mut Frames,
     ) -> Result<usize, Error> {
-        let end = offset.checked_add(from.len() as u64);
-        let end = end.filter(|end| *end <= LARGEST).ok_or(Error::TooLarge)?;
-        let mut done = 0;
-        while done < from.len() {
-            let (index, at) = page_of(offset + done as u64);
-            let part = (PAGE - at).min(from.len() - done);
-            match self.page(number, index, frames) {
-                Ok(frame) => frame.write(at, &from[done..done + part]),
-                Err(_) if done > 0 => break,
-                Err(error) => return Err(error),
-            }
-            done += part;
+        self.write_with(number, (offset, from.len()), frames, |frame, at, part| {
+            frame.write(at, &from[part]);
+        })
+    }
+
+    /// Writes bytes of a frame from `at` on to a file, as [`write`](Self::write) does.
+    pub fn write_from(
+        &mut self,
+        number: u32,
+        offset: u64,
+        ((from, start), length): ((&Frame, usize), usize),
+        frames: &mut Frames,
+    ) -> Result<usize, Error> {
+        self.write_with(number, (offset, length), frames, |frame, at, part| {
+            frame.copy_part(at, from, start + part.start, part.len());
+        })
+    }
+
+    /// Writes to a file: `put` writes a range of the bytes into a frame from an offset on.
+    fn write_with(
+        &mut self,
+        number: u32,
+        (offset, length): (u64, usize),
+        frames: &mut Frames,
+        mut put: impl FnMut(&Frame, usize, Range<usize>),
+    ) -> Result<usize, Error> {
+        let end = offset.checked_add(length as u64);
+        end.filter(|end| *end <= LARGEST).ok_or(Error::TooLarge)?;
+        let content = self.content(number, frames)?;
+        let mut done = frames.write_object_with(content, offset, length, &mut put);
+        if done < length && frames.relieve() {
+            let rest = (offset + done as u64, length - done);
+            done += frames.write_object_with(content, rest.0, rest.1, |frame, at, part| {
+                put(
+                    frame,
+                    at,
+                    length - rest.1 + part.start..length - rest.1 + part.end,
+                );
+            });
         }
+        if done == 0 && length > 0 {
+            return Err(Error::NoSpace);
+        }
+        let size = content.size();
         let now = self.now;
         let inode = self.inode_mut(number)?;
         if done > 0 {
-            let end = end - (from.len() - done) as u64;
-            inode.size = inode.size.max(end);
+            inode.size = size;
             (inode.modified, inode.changed) = (now, now);
         }
         Ok(done)
@@ -110,21 +164,17 @@ impl FileSystem {
             return Err(Error::Invalid);
         }
         (inode.modified, inode.changed) = (now, now);
-        if size >= inode.size {
-            inode.size = size;
-            return Ok(true);
-        }
-        let done = inode.release_from(size, &mut STEP.clone(), frames);
-        if done {
-            let (index, at) = page_of(size);
-            if let Some(frame) = inode.pages.get(index) {
-                frame.write(at, &[0; PAGE][at..]);
+        let done = match &inode.content {
+            Some(content) => frames.resize_object(content, size),
+            None => {
+                let below = usize::try_from(size).unwrap_or(usize::MAX);
+                inode.below = &inode.below[..inode.below.len().min(below)];
+                true
             }
+        };
+        if done {
             inode.size = size;
         }
-        // Also when it is not done: what was below is not seen where pages are released.
-        let below = usize::try_from(size).unwrap_or(usize::MAX);
-        inode.below = &inode.below[..inode.below.len().min(below)];
         Ok(done)
     }
 
@@ -140,15 +190,19 @@ impl FileSystem {
         if end > LARGEST {
             return Err(Error::TooLarge);
         }
-        let first = page_of(offset).0;
+        let first = offset / PAGE as u64;
         let last = end.div_ceil(PAGE as u64).min(first + STEP as u64);
+        let content = self.content(number, frames)?;
         for index in first..last {
-            self.page(number, index, frames)?;
+            let reserved = frames.reserve_page(content, index)
+                || frames.relieve() && frames.reserve_page(content, index);
+            reserved.then_some(()).ok_or(Error::NoSpace)?;
         }
         let done = end.min(last * PAGE as u64);
-        let inode = self.inode_mut(number)?;
-        if grows {
-            inode.size = inode.size.max(done);
+        if grows && content.size() < done {
+            frames.resize_object(content, done);
+            let inode = self.inode_mut(number)?;
+            inode.size = done;
         }
         Ok(done)
     }

@@ -22,9 +22,7 @@ struct Record {
 
 impl Record {
     fn read(frame: &Frame, at: usize) -> Self {
-        let mut bytes = [0; HEAD];
-        frame.read(at, &mut bytes);
-        let [a, b, c, d, e, f, g, h] = bytes;
+        let [a, b, c, d, e, f, g, h] = frame.word(at);
         Self {
             inode: u32::from_le_bytes([a, b, c, d]),
             size: u16::from_le_bytes([e, f]),
@@ -97,23 +95,19 @@ impl FileSystem {
     fn locate(&self, directory: u32, name: &[u8]) -> Result<(u64, Record, Option<u64>), Error> {
         let pages = self.pages(directory)?;
         check(name)?;
-        let mut found = [0; NAME];
         for page in 0..pages {
-            let (mut offset, end) = (page * PAGE as u64, (page + 1) * PAGE as u64);
-            let mut before = None;
-            while offset < end {
-                let Some((frame, at, record)) = self.record(directory, offset) else {
-                    break;
-                };
-                if usize::from(record.length) == name.len() {
-                    let found = &mut found[..name.len()];
-                    frame.read(at + HEAD, found);
-                    if found == name {
-                        return Ok((offset, record, before));
-                    }
+            let first = page * PAGE as u64;
+            let Some((frame, ..)) = self.record(directory, first) else {
+                continue;
+            };
+            let (mut at, mut before) = (0, None);
+            while at < PAGE {
+                let record = Record::read(frame, at);
+                if usize::from(record.length) == name.len() && frame.has(at + HEAD, name) {
+                    return Ok((first + at as u64, record, before));
                 }
-                before = Some(offset);
-                offset += u64::from(record.size).max(HEAD as u64);
+                before = Some(first + at as u64);
+                at += usize::from(record.size).max(HEAD);
             }
         }
         Err(Error::NotFound)

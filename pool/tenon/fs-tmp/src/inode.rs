@@ -1,6 +1,6 @@
 //! [`Inode`]: attributes and content of a file.
 
-use tenon_frames::{Frames, PAGE, PageMap};
+use tenon_frames::{Object, PageMap};
 
 /// What an inode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +13,27 @@ pub enum Kind {
     Link,
     /// A device with characters, by its major and minor number.
     Device(u32, u32),
+    /// A device with blocks, by its major and minor number. None can be opened.
+    Block(u32, u32),
     /// A named pipe.
     Pipe,
     /// A name of a socket.
     Socket,
+}
+
+/// What generates the content of an inode, where that is no file of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// What it shows, a number of the library that generates it.
+    pub kind: u16,
+    /// It was generated and not read yet.
+    pub fresh: bool,
+    /// The process that it shows, or zero.
+    pub process: u32,
+    /// A part of that process.
+    pub part: u32,
+    /// What tells that process from others with its number.
+    pub serial: u64,
 }
 
 /// An inode.
@@ -44,10 +61,18 @@ pub struct Inode {
     pub modified: u64,
     /// Time of the last change of the attributes.
     pub changed: u64,
-    /// The content as far as it was not written.
+    /// The first of its watches, as the library that has these numbers them; zero without one.
+    pub watches: u32,
+    /// What generates its content, if it is not what was written.
+    pub origin: Option<Origin>,
+    /// The content of a file that has no object.
     pub(crate) below: &'static [u8],
-    /// The content that was written.
+    /// The content of a file that was written or mapped, which is as large.
+    pub(crate) content: Option<Object>,
+    /// The entries of a directory.
     pub(crate) pages: PageMap,
+    /// The extended attributes, once it has one.
+    pub(crate) attributes: Option<Object>,
 }
 
 impl Inode {
@@ -64,8 +89,12 @@ impl Inode {
             accessed: now,
             modified: now,
             changed: now,
+            watches: 0,
+            origin: None,
             below: &[],
+            content: None,
             pages: PageMap::new(),
+            attributes: None,
         }
     }
 
@@ -73,16 +102,5 @@ impl Inode {
     #[must_use]
     pub fn parent(&self) -> u32 {
         self.parent
-    }
-
-    /// Releases the content from an offset on, at most `budget` pages; returns whether all is released.
-    pub(crate) fn release_from(
-        &mut self,
-        size: u64,
-        budget: &mut usize,
-        frames: &mut Frames,
-    ) -> bool {
-        let first = size.div_ceil(PAGE as u64);
-        self.pages.remove(first..u64::MAX, budget, frames)
     }
 }

@@ -1,9 +1,9 @@
 //! [`FileSystem`]: a file system in page frames.
 //!
 //! An [`Inode`] is a directory, file, symbolic link or special file; its number stays until it has no
-//! name and is not [held](FileSystem::hold). The bytes of a file lie in frames of its own, or in a
-//! slice below, which the image has, until they are written. A directory has its entries in frames
-//! as well.
+//! name and is not [held](FileSystem::hold). The bytes of a file lie in an [object](Object), which
+//! address spaces map as well, or in a slice of the image until they are written or mapped. A directory
+//! has its entries in frames.
 //!
 //! Guarantees: what there is no memory for is an [`Error`] and changes nothing that can be seen. All
 //! frames are free again once the inodes are. Reading and writing take time linear in the bytes,
@@ -30,12 +30,14 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod attribute;
 mod content;
 mod directory;
 mod inode;
 
+pub use attribute::Attribute;
 pub use directory::{Entry, NAME};
-pub use inode::{Inode, Kind};
+pub use inode::{Inode, Kind, Origin};
 
 use core::fmt;
 use tenon_frames::{Frames, Table};
@@ -85,10 +87,8 @@ impl core::error::Error for Error {}
 pub const ROOT: u32 = 0;
 /// Inodes at most.
 pub const INODES: u32 = 1 << 16;
-/// Pages that a step of a longer change releases.
+/// Pages that a step of a longer change reserves.
 const STEP: usize = 64;
-/// No inode.
-const NONE: u32 = u32::MAX;
 
 /// A file system.
 #[derive(Debug)]
@@ -96,8 +96,10 @@ pub struct FileSystem {
     inodes: Table<Inode>,
     /// Nanoseconds, which changes have as their time from now on.
     pub now: u64,
-    /// The first inode that waits for its frames to be released; the next one is its `parent`.
-    orphans: u32,
+    /// Called with the first of its watches when a watched inode ends.
+    pub ended: Option<fn(&mut Frames, u32)>,
+    /// A watched inode has ended.
+    pub watched_ended: bool,
     count: u32,
 }
 
@@ -107,7 +109,8 @@ impl FileSystem {
         let mut files = Self {
             inodes: Table::new(INODES),
             now: 0,
-            orphans: NONE,
+            ended: None,
+            watched_ended: false,
             count: 0,
         };
         let root = files.allocate(Kind::Directory, 0o755, frames)?;
@@ -248,6 +251,7 @@ impl FileSystem {
         self.remove_entry(directory, name, frames)?;
         if is_directory {
             self.add_links(directory, -1);
+            self.hold(directory);
         }
         self.add_links(number, if is_directory { -2 } else { -1 });
         self.end_if_unused(number, frames);
@@ -293,6 +297,7 @@ impl FileSystem {
                 self.add_links(present, if is_directory { -2 } else { -1 });
                 if is_directory {
                     self.add_links(to, -1);
+                    self.hold(to);
                 }
                 self.end_if_unused(present, frames);
             }
@@ -351,32 +356,41 @@ impl FileSystem {
         self.end_if_unused(number, frames);
     }
 
-    fn end_if_unused(&mut self, number: u32, frames: &mut Frames) {
-        let orphans = self.orphans;
-        if let Ok(inode) = self.inode_mut(number)
+    /// Ends an inode without a name or use. A directory that was removed holds the one above, to which
+    /// its `..` leads.
+    fn end_if_unused(&mut self, mut number: u32, frames: &mut Frames) {
+        while let Ok(inode) = self.inode_mut(number)
             && inode.links == 0
             && inode.holds == 0
         {
-            inode.parent = orphans;
-            self.orphans = number;
-            // Small ones end at once.
-            self.reclaim(frames);
+            let above = (inode.kind == Kind::Directory).then_some(inode.parent);
+            // A directory without entries has no page.
+            let watches = inode.watches;
+            let objects = [inode.content.take(), inode.attributes.take()];
+            for object in objects.into_iter().flatten() {
+                frames.release_object(object);
+            }
+            self.inodes.remove(number, frames);
+            self.count -= 1;
+            if watches != 0
+                && let Some(ended) = self.ended
+            {
+                self.watched_ended = true;
+                ended(frames, watches);
+            }
+            let Some(above) = above else {
+                return;
+            };
+            if let Ok(inode) = self.inode_mut(above) {
+                inode.holds = inode.holds.saturating_sub(1);
+            }
+            number = above;
         }
     }
 
-    /// Releases some frames of inodes that have ended; returns whether there are more.
+    /// Releases some frames of files that have ended; returns whether there are more.
     pub fn reclaim(&mut self, frames: &mut Frames) -> bool {
-        let number = self.orphans;
-        let Ok(inode) = self.inode_mut(number) else {
-            return false;
-        };
-        if inode.release_from(0, &mut STEP.clone(), frames) {
-            let next = inode.parent;
-            self.orphans = next;
-            self.inodes.remove(number, frames);
-            self.count -= 1;
-        }
-        self.orphans != NONE
+        frames.reclaim()
     }
 }
 

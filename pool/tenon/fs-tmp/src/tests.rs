@@ -35,9 +35,7 @@ fn content_below_is_read_until_it_is_written() {
     let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
     let below: &[u8] = vec![b'x'; PAGE + 100].leak();
     files.set_below(file, below).unwrap();
-    assert_eq!(files.unwritten(file), Some(below));
     files.write(file, 2, b"--", frames).unwrap();
-    assert_eq!(files.unwritten(file), None);
     let mut bytes = vec![0; PAGE + 200];
     assert_eq!(files.read(file, 0, &mut bytes), Ok(PAGE + 100));
     assert_eq!(&bytes[..6], b"xx--xx");
@@ -49,6 +47,32 @@ fn content_below_is_read_until_it_is_written() {
     assert_eq!(&bytes[..4], b"xx-\0");
     assert!(bytes[3..PAGE + 9].iter().all(|byte| *byte == 0));
     files.remove(ROOT, b"f", frames).unwrap();
+    assert_eq!(frames.available(), machine.total);
+}
+
+#[test]
+fn a_removed_directory_keeps_the_one_above() {
+    let (mut machine, mut files) = machine(16);
+    let frames = &mut machine.frames;
+    let directory = Kind::Directory;
+    let a = files.create(ROOT, b"a", directory, 0o755, frames).unwrap();
+    let b = files.create(a, b"b", directory, 0o755, frames).unwrap();
+    files.hold(b);
+    files.remove(a, b"b", frames).unwrap();
+    files.remove(ROOT, b"a", frames).unwrap();
+    // Its number is that of no other directory while `..` leads there.
+    let c = files.create(ROOT, b"c", directory, 0o700, frames).unwrap();
+    assert_ne!(c, a);
+    assert_eq!(files.inode(b).unwrap().parent(), a);
+    assert_eq!(files.inode(a).unwrap().links, 0);
+    files.hold(c);
+    files.create(ROOT, b"d", directory, 0o755, frames).unwrap();
+    files.rename((ROOT, b"d"), (ROOT, b"c"), frames).unwrap();
+    files.let_go(c, frames);
+    files.let_go(b, frames);
+    assert!(files.inode(a).is_err() && files.inode(b).is_err());
+    files.remove(ROOT, b"c", frames).unwrap();
+    assert_eq!(files.count(), 1);
     assert_eq!(frames.available(), machine.total);
 }
 
@@ -224,4 +248,122 @@ proptest! {
         }
         prop_assert_eq!((frames.available(), files.count()), (machine.total, 1));
     }
+}
+
+/// The value of an attribute.
+fn value(files: &FileSystem, number: u32, name: &[u8]) -> Option<Vec<u8>> {
+    let found = files.attribute(number, name).unwrap()?;
+    let mut bytes = vec![0; found.length];
+    let read = files.read_attribute(number, &found, 0, &mut bytes);
+    assert_eq!(read, Ok(found.length));
+    Some(bytes)
+}
+
+/// Sets an attribute, in place of one with its name.
+fn set(
+    files: &mut FileSystem,
+    number: u32,
+    (name, bytes): (&[u8], &[u8]),
+    frames: &mut Frames,
+) -> Result<(), Error> {
+    let replaced = files.attribute(number, name)?;
+    let new = files.begin_attribute(number, name, bytes.len(), frames)?;
+    if let Err(error) = files.write_attribute(number, &new, 0, bytes, frames) {
+        files.cut_attribute(number, &new, frames);
+        return Err(error);
+    }
+    match replaced {
+        Some(replaced) => files.remove_attribute(number, &replaced, frames),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn attributes_are_replaced_and_removed() {
+    let (mut machine, mut files) = machine(64);
+    let frames = &mut machine.frames;
+    let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
+    assert_eq!(files.next_attribute(file, None), Ok(None));
+    let long = vec![7; 3 * PAGE];
+    for (name, bytes) in [
+        (b"one", &b"1"[..]),
+        (b"two", &long),
+        (b"six", b""),
+        (b"one", b"first"),
+    ] {
+        set(&mut files, file, (name, bytes), frames).unwrap();
+    }
+    assert_eq!(value(&files, file, b"one").unwrap(), b"first");
+    assert_eq!(value(&files, file, b"two").unwrap(), long);
+    assert_eq!(value(&files, file, b"six").unwrap(), b"");
+    assert_eq!(value(&files, file, b"on"), None);
+    let two = files.attribute(file, b"two").unwrap().unwrap();
+    files.remove_attribute(file, &two, frames).unwrap();
+    assert_eq!(value(&files, file, b"two"), None);
+    assert_eq!(value(&files, file, b"one").unwrap(), b"first");
+    files.remove(ROOT, b"f", frames).unwrap();
+    while files.reclaim(frames) {}
+    assert_eq!(frames.available(), machine.total);
+}
+
+#[test]
+fn attributes_without_memory_change_nothing() {
+    let (mut machine, mut files) = machine(12);
+    let frames = &mut machine.frames;
+    let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
+    set(&mut files, file, (b"small", b"1"), frames).unwrap();
+    let long = vec![7; 0x1_0000];
+    for name in [&b"small"[..], b"large"] {
+        let refused = set(&mut files, file, (name, &long), frames);
+        assert_eq!(refused, Err(Error::NoSpace));
+    }
+    let longer = vec![7; 0x1_1000];
+    let refused = files.begin_attribute(file, b"longer", longer.len(), frames);
+    assert_eq!(refused, Err(Error::NoSpace));
+    assert_eq!(value(&files, file, b"small").unwrap(), b"1");
+    let small = files.attribute(file, b"small").unwrap().unwrap();
+    assert_eq!(files.next_attribute(file, Some(&small)), Ok(None));
+    files.remove(ROOT, b"f", frames).unwrap();
+    while files.reclaim(frames) {}
+    assert_eq!(frames.available(), machine.total);
+}
+
+#[test]
+fn data_and_holes_are_found_in_steps() {
+    let (mut machine, mut files) = machine(64);
+    let frames = &mut machine.frames;
+    let file = files.create(ROOT, b"f", Kind::File, 0o644, frames).unwrap();
+    let page = PAGE as u64;
+    files.set_below(file, &[1; PAGE + 1]).unwrap();
+    assert_eq!(files.seek(file, 5, true), Ok((5, true)));
+    assert_eq!(files.seek(file, 5, false), Ok((page + 1, true)));
+    for place in [9, 600, 1 << 25] {
+        files.write(file, place * page, b"x", frames).unwrap();
+    }
+    assert_eq!(files.resize(file, 1 << 46, frames), Ok(true));
+    let to_the_end = |from: u64, data: bool| {
+        let (mut at, mut steps) = (from, 0);
+        loop {
+            let (next, done) = files.seek(file, at, data).unwrap();
+            steps += 1;
+            if done {
+                return (next, steps);
+            }
+            at = next;
+        }
+    };
+    for (from, data, expected) in [
+        (0, false, 2 * page),
+        (2 * page, true, 9 * page),
+        (9 * page, false, 10 * page),
+        (10 * page, true, 600 * page),
+        (601 * page, true, page << 25),
+        ((page << 25) + 1, false, (page << 25) + page),
+    ] {
+        assert_eq!(to_the_end(from, data).0, expected, "{from} {data}");
+    }
+    // A hole of 2^34 pages is passed in few steps.
+    let (end, steps) = to_the_end((page << 25) + page, true);
+    assert_eq!(end, 1 << 46);
+    assert!(steps < 8, "{steps}");
 }

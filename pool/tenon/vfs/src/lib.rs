@@ -30,7 +30,9 @@
 mod path;
 
 pub use path::{PATH, Path};
-pub use tenon_fs_tmp::{Entry, Error as FileError, FileSystem, INODES, Inode, Kind, NAME, ROOT};
+pub use tenon_fs_tmp::{
+    Entry, Error as FileError, FileSystem, INODES, Inode, Kind, NAME, Origin, ROOT,
+};
 
 use core::fmt;
 use core::ops::Range;
@@ -45,6 +47,62 @@ pub enum Error {
     Loop,
     /// The path is too long.
     TooLong,
+    /// A directory on the path may not be searched.
+    Denied,
+    /// The path leaves the directory or the file system that it is to stay in.
+    Crossed,
+    /// The entries of a directory on the path are not the present ones. The path is resolved up to it,
+    /// and can be resolved from it on.
+    Stale(u32),
+}
+
+/// How a path is walked.
+pub trait Walk {
+    /// Where absolute paths begin, and above which `..` does not lead.
+    fn root(&self) -> u32 {
+        ROOT
+    }
+
+    /// Whether a path that leaves the directory [`root`](Self::root) is an error, an absolute one too.
+    fn is_confined(&self) -> bool {
+        false
+    }
+
+    /// Whether a path may go from inodes of files to those with an [`Origin`], or back.
+    fn may_cross(&self) -> bool {
+        true
+    }
+
+    /// Fails if a symbolic link is not to be followed.
+    fn check_link(&self, _inode: &Inode) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether a directory may be searched.
+    fn may_search(&self, inode: &Inode) -> bool;
+
+    /// Whether a directory with an [`Origin`] has other entries than it had.
+    fn is_stale(&self, _number: u32) -> bool {
+        false
+    }
+
+    /// Writes the target of a symbolic link with an [`Origin`]; returns its length.
+    fn target(&self, _inode: &Inode, _room: &mut [u8]) -> Option<usize> {
+        None
+    }
+}
+
+/// A walk from a root, through directories that a function allows.
+struct From<F>(u32, F);
+
+impl<F: Fn(&Inode) -> bool> Walk for From<F> {
+    fn root(&self) -> u32 {
+        self.0
+    }
+
+    fn may_search(&self, inode: &Inode) -> bool {
+        self.1(inode)
+    }
 }
 
 impl fmt::Display for Error {
@@ -53,13 +111,16 @@ impl fmt::Display for Error {
             Self::File(error) => error.fmt(f),
             Self::Loop => f.write_str("the path has too many symbolic links"),
             Self::TooLong => f.write_str("the path is too long"),
+            Self::Denied => f.write_str("a directory on the path may not be searched"),
+            Self::Crossed => f.write_str("the path leads out of where it is to stay"),
+            Self::Stale(_) => f.write_str("a directory on the path has other entries by now"),
         }
     }
 }
 
 impl core::error::Error for Error {}
 
-impl From<FileError> for Error {
+impl core::convert::From<FileError> for Error {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
@@ -74,15 +135,21 @@ pub enum Device {
     Zero,
     /// Zeros to read; nothing can be written.
     Full,
+    /// Random bytes to read; what is written is added to them, and counts as no seed.
+    Random,
+    /// As [`Random`](Self::Random): nothing is read before there is a seed.
+    Urandom,
     /// The console of the image.
     Console,
 }
 
 impl Device {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("null", Self::Null),
         ("zero", Self::Zero),
         ("full", Self::Full),
+        ("random", Self::Random),
+        ("urandom", Self::Urandom),
         ("console", Self::Console),
         ("tty", Self::Console),
     ];
@@ -94,6 +161,8 @@ impl Device {
             Self::Null => (1, 3),
             Self::Zero => (1, 5),
             Self::Full => (1, 7),
+            Self::Random => (1, 8),
+            Self::Urandom => (1, 9),
             Self::Console => (5, 1),
         }
     }
@@ -104,6 +173,14 @@ impl Device {
         all.find(|device| device.number() == (major, minor))
     }
 }
+
+/// Links of `/dev` to the descriptors of the process that follows them.
+const LINKS: [(&[u8], &[u8]); 4] = [
+    (b"fd", b"/proc/self/fd"),
+    (b"stdin", b"/proc/self/fd/0"),
+    (b"stdout", b"/proc/self/fd/1"),
+    (b"stderr", b"/proc/self/fd/2"),
+];
 
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,6 +242,14 @@ impl Tree {
             // An archive's own entry stays.
             if tree.files.find(devices, name) == Err(FileError::NotFound) {
                 tree.files.create(devices, name, kind, 0o666, frames)?;
+            }
+        }
+        for (name, target) in LINKS {
+            if tree.files.find(devices, name) == Err(FileError::NotFound) {
+                let link = tree
+                    .files
+                    .create(devices, name, Kind::Link, 0o777, frames)?;
+                tree.files.set_below(link, target)?;
             }
         }
         Ok(tree)
@@ -238,25 +323,69 @@ impl Tree {
     /// What a path leads to; a relative one begins at the directory `base`. The last component is
     /// followed if it is a symbolic link and `follow` is true, or a slash is behind it.
     pub fn find(&self, base: u32, path: &mut Path, follow: bool) -> Result<Found, Error> {
+        self.find_as((ROOT, base), path, follow, |_| true)
+    }
+
+    /// As [`find`](Self::find), with a root of the path, through directories that `may_search` allows.
+    pub fn find_as(
+        &self,
+        (root, base): (u32, u32),
+        path: &mut Path,
+        follow: bool,
+        may_search: impl Fn(&Inode) -> bool,
+    ) -> Result<Found, Error> {
+        self.find_by(base, path, follow, &From(root, may_search))
+    }
+
+    /// As [`find`](Self::find), by a walk. The last component is not followed where it is a symbolic
+    /// link with an [`Origin`], unless a slash is behind it.
+    pub fn find_by(
+        &self,
+        base: u32,
+        path: &mut Path,
+        follow: bool,
+        walk: &impl Walk,
+    ) -> Result<Found, Error> {
         /// As many as Linux follows.
         const LINKS: usize = 40;
         if path.is_empty() {
             return Err(FileError::NotFound.into());
         }
-        let mut at = if path.is_absolute() { ROOT } else { base };
+        let root = walk.root();
+        let mut at = if path.begins_at_root() {
+            self.step_to_root(base, walk)?
+        } else {
+            base
+        };
         let mut links = 0;
-        while let Some((name, last, slash)) = path.next_component() {
+        loop {
+            if let Some(inode) = self.files.inode(at).ok()
+                && inode.origin.is_some()
+                && inode.kind == Kind::Directory
+                && walk.is_stale(at)
+            {
+                return Err(Error::Stale(at));
+            }
+            let Some((name, last, slash)) = path.next_component() else {
+                break;
+            };
             let inode = self.files.inode(at)?;
             if inode.kind != Kind::Directory {
                 return Err(FileError::NotDirectory.into());
             }
+            if !walk.may_search(inode) {
+                return Err(Error::Denied);
+            }
             let text = path.text(&name);
             let special = match text {
                 b"." => Some(at),
+                b".." if at == root && walk.is_confined() => return Err(Error::Crossed),
+                b".." if at == root => Some(at),
                 b".." => Some(inode.parent()),
                 _ => None,
             };
             if let Some(next) = special {
+                self.check_step(at, next, walk)?;
                 if last {
                     return Ok(Found {
                         parent: at,
@@ -274,17 +403,28 @@ impl Tree {
                 Err(FileError::Name) => return Err(Error::TooLong),
                 Err(error) => return Err(error.into()),
             };
+            if let Some(next) = node {
+                self.check_step(at, next, walk)?;
+            }
             if let Some(link) = node
-                && self.files.inode(link)?.kind == Kind::Link
-                && (!last || follow || slash)
+                && let inode = self.files.inode(link)?
+                && inode.kind == Kind::Link
+                && (!last || follow && inode.origin.is_none() || slash)
             {
+                walk.check_link(inode)?;
                 links += 1;
                 if links > LINKS {
                     return Err(Error::Loop);
                 }
-                path.splice(|room| Ok(self.files.read(link, 0, room)?))?;
+                path.splice(|room| match inode.origin {
+                    Some(_) => {
+                        let written = walk.target(inode, room);
+                        written.ok_or(Error::File(FileError::NotFound))
+                    }
+                    None => Ok(self.files.read(link, 0, room)?),
+                })?;
                 if path.is_absolute() {
-                    at = ROOT;
+                    at = self.step_to_root(at, walk)?;
                 }
                 continue;
             }
@@ -313,16 +453,46 @@ impl Tree {
         })
     }
 
+    /// Fails if a walk may not go from an inode to another one.
+    fn check_step(&self, at: u32, next: u32, walk: &impl Walk) -> Result<(), Error> {
+        let generated = |number| Ok::<_, Error>(self.files.inode(number)?.origin.is_some());
+        if !walk.may_cross() && generated(at)? != generated(next)? {
+            return Err(Error::Crossed);
+        }
+        Ok(())
+    }
+
+    /// The root of a walk, which an absolute path at an inode leads to.
+    fn step_to_root(&self, at: u32, walk: &impl Walk) -> Result<u32, Error> {
+        if walk.is_confined() {
+            return Err(Error::Crossed);
+        }
+        let root = walk.root();
+        self.check_step(at, root, walk)?;
+        Ok(root)
+    }
+
     /// Writes the absolute path of a directory to the end of `to`; returns where it begins. A
     /// directory that was removed has none.
-    pub fn path_of(&self, mut directory: u32, to: &mut [u8]) -> Result<usize, Error> {
+    pub fn path_of(&self, directory: u32, to: &mut [u8]) -> Result<usize, Error> {
+        Ok(self.path_from(ROOT, directory, to)?.0)
+    }
+
+    /// As [`path_of`](Self::path_of), from a root on; also returns whether the directory is below that:
+    /// it is the path from the root of the tree otherwise.
+    pub fn path_from(
+        &self,
+        root: u32,
+        mut directory: u32,
+        to: &mut [u8],
+    ) -> Result<(usize, bool), Error> {
         let mut start = to.len();
         let put = |to: &mut [u8], start: &mut usize, bytes: &[u8]| {
             *start = start.checked_sub(bytes.len()).ok_or(Error::TooLong)?;
             to[*start..*start + bytes.len()].copy_from_slice(bytes);
             Ok::<(), Error>(())
         };
-        while directory != ROOT {
+        while directory != ROOT && directory != root {
             let parent = self.files.inode(directory)?.parent();
             let entry = self.files.name_of(parent, directory)?;
             put(to, &mut start, entry.name())?;
@@ -332,7 +502,7 @@ impl Tree {
         if start == to.len() {
             put(to, &mut start, b"/")?;
         }
-        Ok(start)
+        Ok((start, directory == root))
     }
 }
 

@@ -74,10 +74,23 @@ impl Path {
         self.bytes().first() == Some(&b'/')
     }
 
+    /// Whether what is not resolved begins at the root.
+    pub(crate) fn begins_at_root(&self) -> bool {
+        self.at == 0 && self.is_absolute()
+    }
+
     /// A part of it.
     #[must_use]
     pub fn text(&self, part: &Range<usize>) -> &[u8] {
         self.bytes().get(part.clone()).unwrap_or_default()
+    }
+
+    /// The next component, which stays what is resolved next.
+    #[must_use]
+    pub fn next_name(&self) -> Option<&[u8]> {
+        let rest = self.bytes().get(self.at..)?;
+        rest.split(|byte| *byte == b'/')
+            .find(|name| !name.is_empty())
     }
 
     /// The next component, whether it is the last one, and whether a slash is behind it.

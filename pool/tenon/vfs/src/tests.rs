@@ -103,6 +103,11 @@ fn links_are_followed_where_posix_says_so() {
         let number = at(&format!("/dev/{name}"));
         assert_eq!(tree.device(number), Some(device));
     }
+    let descriptors = find(&tree, ROOT, "dev/fd", false).unwrap();
+    assert_eq!(
+        read(&tree, descriptors),
+        (Kind::Link, "/proc/self/fd".to_owned())
+    );
 }
 
 #[test]
@@ -160,6 +165,70 @@ fn a_path_names_what_can_be_created() {
             .name,
         0..0
     );
+}
+
+/// A walk that stays below a root.
+struct Within {
+    root: u32,
+    confined: bool,
+    links: bool,
+}
+
+impl Walk for Within {
+    fn may_search(&self, _: &Inode) -> bool {
+        true
+    }
+
+    fn root(&self) -> u32 {
+        self.root
+    }
+
+    fn is_confined(&self) -> bool {
+        self.confined
+    }
+
+    fn check_link(&self, _: &Inode) -> Result<(), Error> {
+        self.links.then_some(()).ok_or(Error::Loop)
+    }
+}
+
+#[test]
+fn a_root_is_not_left() {
+    let (tree, _) = tree_of(content());
+    let at = |path: &str| find(&tree, ROOT, path, true).unwrap();
+    let (root, name) = (at("usr"), at("usr/lib/name"));
+    let within = |path: &str, confined: bool, links: bool| {
+        let walk = Within {
+            root,
+            confined,
+            links,
+        };
+        let mut path = Path::of(path.as_bytes()).unwrap();
+        tree.find_by(root, &mut path, true, &walk)?.inode()
+    };
+    for path in [
+        "lib/name",
+        "/lib/name",
+        "../../lib/name",
+        "lib/../../lib/name",
+    ] {
+        assert_eq!(within(path, false, true), Ok(name), "{path}");
+    }
+    assert_eq!(within("lib/../lib/name", true, true), Ok(name));
+    for path in ["/lib/name", "../lib/name", "lib/../../lib/name", "lib/up/x"] {
+        assert_eq!(within(path, true, true), Err(Error::Crossed), "{path}");
+    }
+    assert_eq!(within("lib/up", true, false), Err(Error::Loop));
+    // What is above the root is left by the tree's own alone.
+    assert_eq!(
+        within("lib/up", false, true),
+        Err(FileError::NotFound.into())
+    );
+    let mut to = [0; 16];
+    let (start, below) = tree.path_from(root, at("usr/lib"), &mut to).unwrap();
+    assert_eq!((&to[start..], below), (&b"/lib"[..], true));
+    let (start, below) = tree.path_from(root, at("bin"), &mut to).unwrap();
+    assert_eq!((&to[start..], below), (&b"/bin"[..], false));
 }
 
 proptest! {
