@@ -1,12 +1,12 @@
 //! Execution of a thread at EL0: its system calls and aborts.
 
 use crate::call::{Caller, Function, NUMBERS, is_begun};
-use crate::slot::Slot;
 #[cfg(feature = "strace")]
 use crate::state::report;
-use crate::state::{State, with_state};
-use tenon_address_space::Access;
+use crate::state::{State, attend, with_state};
+use tenon_process_slot::{Fault, Slot};
 use tenon_program::Errno;
+use tenon_signal::Info;
 #[cfg(feature = "strace")]
 use tenon_strace as strace;
 use tenon_user::{self as user, Cause};
@@ -29,7 +29,10 @@ fn function(number: u64) -> Option<Function> {
 pub(crate) fn live(slot: &'static Slot) {
     // SAFETY: `spawn` had the base set to tables of the process, which stay until `State::finish`.
     unsafe { user::bind(Some(&slot.space), slot.space.base()) };
-    while !slot.is_ended() {
+    loop {
+        if slot.has_attention() && !attend(slot, None) {
+            break;
+        }
         // SAFETY: the thread is bound to the address space of its process, and the context is its
         // own.
         match unsafe { user::run(slot.context()) } {
@@ -44,7 +47,8 @@ pub(crate) fn live(slot: &'static Slot) {
 /// Serves a system call.
 #[inline(always)]
 fn serve(slot: &'static Slot) {
-    let number = slot.register(8);
+    // SAFETY: the thread itself calls this.
+    let number = unsafe { slot.register(8) };
     #[cfg(feature = "strace")]
     let call = begin_line(slot, number);
     let result = match function(number) {
@@ -59,6 +63,10 @@ fn serve(slot: &'static Slot) {
     }
     let value = match result {
         Ok(value) => value,
+        Err(Errno(number)) if number >= Errno::ERESTARTSYS.0 => {
+            attend(slot, Some(Errno(number)));
+            return;
+        }
         Err(Errno(number)) => 0u64.wrapping_sub(number.into()),
     };
     // SAFETY: the thread itself is not at EL0.
@@ -68,7 +76,10 @@ fn serve(slot: &'static Slot) {
 /// The call of a thread as text, before it is served.
 #[cfg(feature = "strace")]
 fn begin_line(slot: &'static Slot, number: u64) -> strace::Call {
-    let arguments = core::array::from_fn(|index| slot.register(index));
+    let arguments = core::array::from_fn(|index| {
+        // SAFETY: the thread itself calls this.
+        unsafe { slot.register(index) }
+    });
     strace::begin(number, &arguments, |from, to, string| {
         with_state(|state| {
             let (process, frames, _) = state.parts(slot).ok()?;
@@ -107,41 +118,21 @@ fn refuse(slot: &'static Slot, number: u64) -> Result<u64, Errno> {
     Err(Errno::ENOSYS)
 }
 
-/// Serves an abort of EL0, or ends the process by the signal of Linux.
+/// Serves an abort of EL0, or delivers the signal that Linux has for an exception.
 #[cold]
 fn fault(slot: &'static Slot, esr: u64, far: usize) {
-    /// Classes of ESR_EL1: aborts of EL0 (Arm ARM, D19.2.37).
-    const FETCH: u64 = 0x20;
-    const DATA: u64 = 0x24;
-    /// WnR of a data abort.
-    const WRITE: u64 = 1 << 6;
-    /// CM of a data abort: cache maintenance, which has WnR set and only reads.
-    const MAINTENANCE: u64 = 1 << 8;
-    const ALIGNMENT: [u64; 2] = [0x22, 0x26];
-    const FLOATING_POINT: u64 = 0x2c;
-    const BREAKPOINT: u64 = 0x3c;
-    const ILLEGAL: u32 = 4;
-    const TRAP: u32 = 5;
-    const ARITHMETIC: u32 = 8;
-    const BUS: u32 = 7;
-    const SEGMENT: u32 = 11;
-    // Translation, access flag and permission faults.
-    let by_table = matches!(esr >> 2 & 0xf, 1..=3);
-    let access = match esr >> 26 {
-        FETCH => Access::Execute,
-        DATA if esr & (WRITE | MAINTENANCE) == WRITE => Access::Write,
-        DATA => Access::Read,
-        BREAKPOINT => return State::kill(slot, TRAP),
-        FLOATING_POINT => return State::kill(slot, ARITHMETIC),
-        class if ALIGNMENT.contains(&class) => return State::kill(slot, BUS),
-        _ => return State::kill(slot, ILLEGAL),
+    // SAFETY: the thread itself is not at EL0.
+    let pc = unsafe { (*slot.context()).pc };
+    let (signal, code, address) = match Fault::of(esr, pc, far as u64) {
+        Fault::Signal(signal, code, address) => (signal, code, address),
+        Fault::Access(access) => match with_state(|state| state.fault(slot, far, access)) {
+            Ok(()) => return,
+            Err(denied) => {
+                let (signal, code) = Fault::signal_of(denied);
+                (signal, code, far as u64)
+            }
+        },
     };
-    if !by_table {
-        return State::kill(slot, BUS);
-    }
-    match with_state(|state| state.fault(slot, far, access)) {
-        Ok(()) => {}
-        Err(Errno::ENOMEM) => State::kill(slot, BUS),
-        Err(_) => State::kill(slot, SEGMENT),
-    }
+    let info = Info::of_fault(signal, code, address);
+    with_state(|state| state.force(slot, &info, (address, esr)));
 }

@@ -18,26 +18,40 @@
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "execution at EL0, memory beyond the image")]
 
+// Provides the functions by which the compiler moves bytes.
+use core_memcpy as _;
+
 mod call;
 mod execution;
-mod file;
-mod first;
-mod process;
-mod slot;
 mod state;
-mod thread;
+pub mod user_memory;
 
 pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
-pub use file::{Description, FileReference, Files, Object};
-pub use first::First;
-pub use process::{Descriptor, Descriptors, End, NAME, Process};
-pub use slot::Slot;
-pub use state::{State, WakeOperation, with_state};
-pub use tenon_frames::Frames;
+pub use state::{State, with_state};
+pub use tenon_address_space::Access;
+pub use tenon_credentials::{
+    Credentials, EXECUTE, GROUPS, Ids, Limit, Limits, READ, UNLIMITED, Usage, WRITE, capability,
+    resource,
+};
+pub use tenon_files::{
+    Description, Descriptor, Descriptors, End as PipeEnd, FileReference, Files, Locks, Memory,
+    Object, Observer, Operations, PIPE_BUF, Ring, Side, Special, Step, Transfer, Vector, ready,
+};
+pub use tenon_frames::{Frames, Table as Objects};
+pub use tenon_process_slot::first::First;
+pub use tenon_process_slot::{
+    Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, WakeOperation,
+    Wanted, slots_of,
+};
+pub use tenon_process_slot::{
+    nanoseconds, real_nanoseconds, real_time, real_time_of_start, set_real_time,
+};
 pub use tenon_program::{Errno, Space, Start, Strings};
-pub use thread::{Key, NewThread, Thread};
+pub use tenon_schedule as schedule;
+pub use tenon_signal::Target;
 
 use core::fmt;
+use tenon_entropy::{Generator, source};
 use tenon_thread::environment::{self, MapError};
 use tenon_user as user;
 
@@ -66,13 +80,13 @@ impl core::error::Error for Error {}
 
 /// Starts the first process that the system states. Once in an image.
 pub fn start_first() -> Result<u32, Error> {
-    let first = first::of_system();
+    let first = tenon_process_slot::first::of_system();
     let started = start(first.program, first.arguments, first.environment);
     if let Err(error) = &started
         && first.ends_vm
     {
         state::report(format_args!("{} has not started: {error}", first.program));
-        first::end_vm();
+        tenon_process_slot::first::end_vm();
     }
     started
 }
@@ -82,14 +96,15 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
     let memory = environment::map_spare_memory().map_err(Error::Map)?;
     let memory = memory.ok_or(Error::NoMemory)?;
     let entries = environment::kernel_entries().map_err(Error::Map)?;
-    let entropy = hw_arch::read_register!("cntvct_el0");
     // SAFETY: the memory is mapped one to one, and of this call alone.
-    unsafe { State::install(memory, archive(), entropy) }.map_err(Error::Program)?;
+    unsafe { State::install(memory, archive()) }.map_err(Error::Program)?;
+    with_state(|state| seed(&mut state.entropy));
     // SAFETY: the entries are the kernel's own, without access from EL0; its devices are mapped.
     let root = with_state(|state| unsafe { state.set_kernel(entries) });
     // SAFETY: the root maps what the kernel's own does, and is never released.
     unsafe { user::use_root(root.map_err(Error::Program)?) };
     user::prepare_core();
+    tenon_process_slot::prepare_vdso();
     let started = with_state(|state| {
         state.strings.clear();
         for (strings, environment) in [(arguments, false), (environment, true)] {
@@ -100,6 +115,15 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
         state.start(path)
     });
     started.map_err(Error::Program)
+}
+
+/// Seeds a generator by the hypervisor; without a source, addresses vary by the time alone.
+fn seed(generator: &mut Generator) {
+    let time: u64 = hw_arch::read_register!("cntvct_el0");
+    generator.add(&time.to_le_bytes());
+    if let Some(seed) = source::seed() {
+        generator.seed(&seed);
+    }
 }
 
 #[cfg(target_os = "none")]
@@ -117,7 +141,7 @@ fn archive() -> &'static [u8] {
 }
 
 /// Defines the static objects of processes in an image: storage of threads, the table of system
-/// calls, the archive with the file tree, the first process.
+/// calls, of all or of the chosen ones, the archive with the file tree, the first process.
 #[macro_export]
 macro_rules! statics {
     (
@@ -126,20 +150,22 @@ macro_rules! statics {
         root: $root:expr,
         program: $program:expr,
         arguments: $arguments:expr,
-        environment: $environment:expr $(,)?
+        environment: $environment:expr,
+        calls: $calls:expr $(,)?
     ) => {
         mod tenon_process_statics {
             use $config as config;
             use $tables as tables;
 
-            static SLOTS: [$crate::Slot; config::TENON_PROCESS_THREADS] =
-                [const { $crate::Slot::new() }; config::TENON_PROCESS_THREADS];
+            static STACKS: [$crate::Stack; config::TENON_PROCESS_THREADS] =
+                [const { $crate::Stack::new() }; config::TENON_PROCESS_THREADS];
+            static SLOTS: [$crate::Slot; config::TENON_PROCESS_THREADS] = $crate::slots_of(&STACKS);
             #[unsafe(no_mangle)]
             static TENON_PROCESS_LIMIT: usize = config::TENON_PROCESS_COUNT;
             #[unsafe(no_mangle)]
             static TENON_PROCESS_SLOTS: &[$crate::Slot] = &SLOTS;
             #[unsafe(no_mangle)]
-            static TENON_SYSTEM_CALLS: $crate::Table = $crate::table(tables::SYSTEM_CALL);
+            static TENON_SYSTEM_CALLS: $crate::Table = $crate::table(tables::SYSTEM_CALL, $calls);
             #[unsafe(no_mangle)]
             static TENON_PROCESS_ROOT: &[u8] = $root;
             #[unsafe(no_mangle)]

@@ -33,6 +33,8 @@ numbers! {
     ESRCH = 3;
     /// Interrupted.
     EINTR = 4;
+    /// An input or output error.
+    EIO = 5;
     /// No such device.
     ENXIO = 6;
     /// The argument list is too long.
@@ -81,20 +83,98 @@ numbers! {
     EROFS = 30;
     /// Pipe without a reader.
     EPIPE = 32;
+    /// Outside of the domain.
+    EDOM = 33;
     /// Result too large.
     ERANGE = 34;
+    /// A deadlock.
+    EDEADLK = 35;
     /// Name too long.
     ENAMETOOLONG = 36;
+    /// No locks.
+    ENOLCK = 37;
     /// No such system call.
     ENOSYS = 38;
     /// The directory is not empty.
     ENOTEMPTY = 39;
     /// Too many symbolic links.
     ELOOP = 40;
+    /// Interrupted: the call is made again, unless a handler without `SA_RESTART` is called. No
+    /// process sees this number and the next ones.
+    ERESTARTSYS = 512;
+    /// Interrupted: the call is made again.
+    ERESTARTNOINTR = 513;
+    /// Interrupted: the call is made again, unless a handler is called.
+    ERESTARTNOHAND = 514;
+    /// As `ERESTARTNOHAND`, with the deadline that it had.
+    ERESTART_RESTARTBLOCK = 516;
+    /// No data: no such attribute.
+    ENODATA = 61;
+    /// Too large for its type.
+    EOVERFLOW = 75;
+    /// No socket.
+    ENOTSOCK = 88;
+    /// No destination.
+    EDESTADDRREQ = 89;
+    /// The message is too long.
+    EMSGSIZE = 90;
+    /// Another type of socket.
+    EPROTOTYPE = 91;
+    /// No such option.
+    ENOPROTOOPT = 92;
+    /// No such protocol.
+    EPROTONOSUPPORT = 93;
+    /// No such type of socket.
+    ESOCKTNOSUPPORT = 94;
     /// Operation not supported.
     EOPNOTSUPP = 95;
+    /// No such family of addresses.
+    EAFNOSUPPORT = 97;
+    /// The address is in use.
+    EADDRINUSE = 98;
+    /// The connection was reset.
+    ECONNRESET = 104;
+    /// No buffer.
+    ENOBUFS = 105;
+    /// Connected already.
+    EISCONN = 106;
+    /// Not connected.
+    ENOTCONN = 107;
+    /// Too many descriptors are passed.
+    ETOOMANYREFS = 109;
     /// Timed out.
     ETIMEDOUT = 110;
+    /// The connection was refused.
+    ECONNREFUSED = 111;
+    /// Under way already.
+    EALREADY = 114;
+    /// Under way.
+    EINPROGRESS = 115;
+}
+
+impl Errno {
+    /// Whether a signal has interrupted the call.
+    #[must_use]
+    pub const fn is_interruption(self) -> bool {
+        matches!(
+            self,
+            Self::EINTR
+                | Self::ERESTARTSYS
+                | Self::ERESTARTNOINTR
+                | Self::ERESTARTNOHAND
+                | Self::ERESTART_RESTARTBLOCK
+        )
+    }
+
+    /// The error of a call that a signal has interrupted, `as_interrupted` in its place.
+    #[must_use]
+    pub const fn interrupted(self, as_interrupted: Self) -> Self {
+        if self.0 == Self::ERESTARTSYS.0 {
+            as_interrupted
+        } else {
+            self
+        }
+    }
 }
 
 impl core::error::Error for Errno {}
@@ -103,7 +183,9 @@ impl From<space::Denied> for Errno {
     fn from(denied: space::Denied) -> Self {
         match denied {
             space::Denied::NoMemory => Self::ENOMEM,
-            space::Denied::NoArea | space::Denied::Permission => Self::EFAULT,
+            space::Denied::NoArea | space::Denied::Permission | space::Denied::BeyondEnd => {
+                Self::EFAULT
+            }
         }
     }
 }
@@ -141,6 +223,9 @@ impl From<tenon_vfs::Error> for Errno {
             tenon_vfs::Error::File(error) => error.into(),
             tenon_vfs::Error::Loop => Self::ELOOP,
             tenon_vfs::Error::TooLong => Self::ENAMETOOLONG,
+            tenon_vfs::Error::Denied => Self::EACCES,
+            tenon_vfs::Error::Crossed => Self::EXDEV,
+            tenon_vfs::Error::Stale(_) => Self::ENOENT,
         }
     }
 }

@@ -16,7 +16,7 @@ mod errno;
 mod load;
 
 pub use errno::Errno;
-pub use load::{Lookup, Space, Start, Strings, check, load, script};
+pub use load::{LINE, Lookup, Space, Start, Strings, check, load, script};
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,20 @@
 //! Loading of programs: ELF files into areas, arguments onto a stack.
 
 use crate::errno::Errno;
-use elf::ElfBytes;
 use elf::abi::{EM_AARCH64, ET_DYN, ET_EXEC, PF_R, PF_W, PF_X, PT_INTERP, PT_LOAD};
 use elf::endian::LittleEndian;
+use elf::file::{Class, FileHeader, parse_ident};
+use elf::parse::ParseAt as _;
 use elf::segment::ProgramHeader;
-use tenon_address_space::{Area, Backing, PAGE, Permissions};
-use tenon_frames::Frames;
+use tenon_address_space::{Backing, PAGE, Permissions, Sharing};
+use tenon_frames::{Frames, Object};
+use tenon_vdso::{CLOCK, IMAGE, SIGRETURN};
 
 /// The address space of a process.
 pub type Space = tenon_address_space::AddressSpace<AREAS>;
 
 /// Areas of a process.
-const AREAS: usize = 80;
+const AREAS: usize = 800;
 
 /// Bytes of all arguments and environment variables together.
 pub(crate) const TEXT: usize = 16 << 10;
@@ -57,6 +59,12 @@ impl Strings {
     /// Removes all strings.
     pub fn clear(&mut self) {
         (self.length, self.arguments, self.strings) = (0, 0, 0);
+    }
+
+    /// Whether there is no string.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.strings == 0
     }
 
     /// Appends an argument, or an environment variable if `environment`; arguments come first.
@@ -135,9 +143,14 @@ impl Strings {
     }
 }
 
-/// The interpreter of a script, and its argument: the words behind `#!` in the first line.
-pub fn script(file: &'static [u8]) -> Option<(&'static str, Option<&'static str>)> {
-    let line = file
+/// Bytes of a script's first line at most.
+pub const LINE: usize = 256;
+
+/// The interpreter of a script, and its argument: the words behind `#!` in the first line, which
+/// `start` has.
+#[must_use]
+pub fn script(start: &[u8]) -> Option<(&str, Option<&str>)> {
+    let line = start
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
         .next()?;
@@ -149,6 +162,26 @@ pub fn script(file: &'static [u8]) -> Option<(&'static str, Option<&'static str>
     (!interpreter.is_empty()).then_some((interpreter, argument))
 }
 
+/// Maps the clock page and the vDSO, behind the stack: a page apart, so that an access beyond the
+/// stack is a fault. Returns the address of the vDSO.
+fn map_vdso(space: &mut Space, stack_top: usize, frames: &mut Frames) -> Result<usize, Errno> {
+    let mut start = stack_top + PAGE;
+    for (page, execute) in [(CLOCK.bytes(), false), (IMAGE.bytes(), true)] {
+        let object = frames.create_object(page).ok_or(Errno::ENOMEM)?;
+        let permissions = Permissions {
+            read: true,
+            write: false,
+            execute,
+        };
+        let backing = Backing::Object(&object, 0, Sharing::Private);
+        let mapped = space.map(&(start..start + PAGE), permissions, &backing, frames);
+        frames.release_object(object);
+        mapped?;
+        start += PAGE;
+    }
+    Ok(start - PAGE)
+}
+
 /// Where a loaded program begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
@@ -158,6 +191,8 @@ pub struct Start {
     pub sp: usize,
     /// The first address behind the program's variables.
     pub heap: usize,
+    /// Where handlers of signals return to.
+    pub trampoline: usize,
 }
 
 /// A mapped ELF file.
@@ -169,13 +204,13 @@ struct Mapped {
     base: usize,
 }
 
-/// What an interpreter is looked up by.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Result<&'static [u8], Errno>;
+/// What an interpreter is looked up by; the reference is released when it is mapped.
+pub type Lookup<'a> = &'a mut dyn FnMut(&str, &mut Frames) -> Result<Object, Errno>;
 
 /// Loads a program into an empty address space. `random` are 32 bytes of entropy.
 pub fn load(
     space: &mut Space,
-    file: &'static [u8],
+    file: &Object,
     (strings, name): (&Strings, &str),
     lookup: Lookup<'_>,
     random: &[u8; 32],
@@ -185,28 +220,26 @@ pub fn load(
         let bytes = [random[index], random[index + 1], random[index + 2], 0];
         (u64::from(u32::from_le_bytes(bytes)) % VARIATION) as usize * PAGE
     };
-    let elf = parse(file)?;
-    let program = map(space, file, &elf, RELOCATED + vary(0))?;
+    let elf = Elf::read(file)?;
+    let program = map(space, &elf, RELOCATED + vary(0), frames)?;
     let stack_top = space.main_part().end - PAGE * 16 - vary(3);
     let stack = stack_top - STACK;
-    space.map(Area {
-        start: stack,
-        end: stack_top,
-        permissions: Permissions {
-            read: true,
-            write: true,
-            execute: false,
-        },
-        backing: Backing::Zero,
-    })?;
-    let interpreter = match interpreter(file, &elf)? {
+    let variables = Permissions {
+        read: true,
+        write: true,
+        execute: false,
+    };
+    space.map(&(stack..stack_top), variables, &Backing::Zero, frames)?;
+    let vdso = map_vdso(space, stack_top, frames)?;
+    let mut path = [0; PATH];
+    let interpreter = match elf.interpreter(&mut path)? {
         None => None,
         Some(path) => {
-            let file = lookup(path)?;
-            let elf = parse(file)?;
-            let size = extent(&elf)?;
-            let place = space.find_free(size, stack - PAGE * 256 - vary(6))?;
-            Some(map(space, file, &elf, place)?)
+            let file = lookup(path, frames)?;
+            let below = stack - PAGE * 256 - vary(6);
+            let mapped = map_interpreter(space, &file, below, frames);
+            frames.release_object(file);
+            Some(mapped?)
         }
     };
     let sp = write_stack(
@@ -214,7 +247,7 @@ pub fn load(
         stack_top,
         (strings, name),
         &program,
-        interpreter.as_ref(),
+        (interpreter.as_ref(), vdso),
         random,
         frames,
     )?;
@@ -222,68 +255,108 @@ pub fn load(
         pc: interpreter.as_ref().unwrap_or(&program).entry,
         sp,
         heap: program.end,
+        trampoline: vdso + SIGRETURN,
     })
 }
 
+fn map_interpreter(
+    space: &mut Space,
+    file: &Object,
+    below: usize,
+    frames: &mut Frames,
+) -> Result<Mapped, Errno> {
+    let elf = Elf::read(file)?;
+    let place = space.find_free(elf.extent()?, below)?;
+    map(space, &elf, place, frames)
+}
+
 /// Fails if a file is no program.
-pub fn check(file: &'static [u8]) -> Result<(), Errno> {
-    parse(file).map(drop)
+pub fn check(file: &Object) -> Result<(), Errno> {
+    Elf::read(file).map(drop)
 }
 
-fn parse(file: &'static [u8]) -> Result<ElfBytes<'static, LittleEndian>, Errno> {
-    let elf = ElfBytes::minimal_parse(file).map_err(|_| Errno::ENOEXEC)?;
-    let header = elf.ehdr;
-    let fits = header.e_machine == EM_AARCH64 && header.class == elf::file::Class::ELF64;
-    let kind = header.e_type == ET_EXEC || header.e_type == ET_DYN;
-    (fits && kind).then_some(elf).ok_or(Errno::ENOEXEC)
+/// Bytes of the path of an interpreter at most.
+const PATH: usize = 128;
+/// Bytes of an ELF header.
+const ELF_HEADER: usize = 64;
+
+/// A file with an ELF header.
+struct Elf<'a> {
+    file: &'a Object,
+    header: FileHeader<LittleEndian>,
 }
 
-fn segments(
-    elf: &ElfBytes<'static, LittleEndian>,
-) -> Result<impl Iterator<Item = ProgramHeader>, Errno> {
-    Ok(elf.segments().ok_or(Errno::ENOEXEC)?.iter())
-}
+impl<'a> Elf<'a> {
+    fn read(file: &'a Object) -> Result<Self, Errno> {
+        let mut bytes = [0; ELF_HEADER];
+        file.read(0, &mut bytes);
+        let ident = parse_ident(&bytes).map_err(|_| Errno::ENOEXEC)?;
+        let tail = bytes.get(elf::abi::EI_NIDENT..).unwrap_or_default();
+        let header = FileHeader::parse_tail(ident, tail).map_err(|_| Errno::ENOEXEC)?;
+        let fits = header.e_machine == EM_AARCH64 && header.class == Class::ELF64;
+        let kind = header.e_type == ET_EXEC || header.e_type == ET_DYN;
+        let has_segments = header.e_phnum > 0
+            && usize::from(header.e_phentsize) == HEADER
+            && header.e_phoff <= file.size();
+        (fits && kind && has_segments)
+            .then_some(Self { file, header })
+            .ok_or(Errno::ENOEXEC)
+    }
 
-/// The interpreter's path.
-fn interpreter(
-    file: &'static [u8],
-    elf: &ElfBytes<'static, LittleEndian>,
-) -> Result<Option<&'static str>, Errno> {
-    let Some(header) = segments(elf)?.find(|header| header.p_type == PT_INTERP) else {
-        return Ok(None);
-    };
-    let bytes = part(file, header.p_offset, header.p_filesz)?;
-    let path = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-    core::str::from_utf8(path)
-        .map(Some)
-        .map_err(|_| Errno::ENOEXEC)
-}
+    /// The program headers.
+    fn segments(&self) -> impl Iterator<Item = ProgramHeader> {
+        let (file, start) = (self.file, self.header.e_phoff);
+        (0..u64::from(self.header.e_phnum)).map_while(move |index| {
+            let mut bytes = [0; HEADER];
+            let at = start.checked_add(index * HEADER as u64)?;
+            if file.read(at, &mut bytes) < HEADER {
+                return None;
+            }
+            ProgramHeader::parse_at(LittleEndian, Class::ELF64, &mut 0, &bytes).ok()
+        })
+    }
 
-fn part(file: &'static [u8], offset: u64, size: u64) -> Result<&'static [u8], Errno> {
-    let start = usize::try_from(offset).map_err(|_| Errno::ENOEXEC)?;
-    let size = usize::try_from(size).map_err(|_| Errno::ENOEXEC)?;
-    let end = start.checked_add(size).ok_or(Errno::ENOEXEC)?;
-    file.get(start..end).ok_or(Errno::ENOEXEC)
-}
+    /// Segments with memory.
+    fn loaded(&self) -> impl Iterator<Item = ProgramHeader> {
+        let is_loaded = |segment: &ProgramHeader| segment.p_type == PT_LOAD && segment.p_memsz > 0;
+        self.segments().filter(is_loaded)
+    }
 
-/// The last address of a file that is linked to zero.
-fn extent(elf: &ElfBytes<'static, LittleEndian>) -> Result<usize, Errno> {
-    let loaded = segments(elf)?.filter(|header| header.p_type == PT_LOAD);
-    let end = loaded
-        .map(|header| header.p_vaddr.saturating_add(header.p_memsz))
-        .max();
-    let end = usize::try_from(end.unwrap_or(0)).map_err(|_| Errno::ENOEXEC)?;
-    end.checked_next_multiple_of(PAGE).ok_or(Errno::ENOEXEC)
+    /// The interpreter's path.
+    fn interpreter<'p>(&self, path: &'p mut [u8; PATH]) -> Result<Option<&'p str>, Errno> {
+        let Some(header) = self.segments().find(|header| header.p_type == PT_INTERP) else {
+            return Ok(None);
+        };
+        let size = usize::try_from(header.p_filesz).unwrap_or(PATH);
+        let path = path.get_mut(..size).ok_or(Errno::ENOEXEC)?;
+        if self.file.read(header.p_offset, path) < size {
+            return Err(Errno::ENOEXEC);
+        }
+        let end = path.iter().position(|byte| *byte == 0).unwrap_or(size);
+        let path = path.get(..end).unwrap_or_default();
+        core::str::from_utf8(path)
+            .map(Some)
+            .map_err(|_| Errno::ENOEXEC)
+    }
+
+    /// The last address of a file that is linked to zero.
+    fn extent(&self) -> Result<usize, Errno> {
+        let ends = self
+            .loaded()
+            .map(|header| header.p_vaddr.saturating_add(header.p_memsz));
+        let end = usize::try_from(ends.max().unwrap_or(0)).map_err(|_| Errno::ENOEXEC)?;
+        end.checked_next_multiple_of(PAGE).ok_or(Errno::ENOEXEC)
+    }
 }
 
 /// Maps the segments of a file, at `place` unless it is linked to an address.
 fn map(
     space: &mut Space,
-    file: &'static [u8],
-    elf: &ElfBytes<'static, LittleEndian>,
+    elf: &Elf<'_>,
     place: usize,
+    frames: &mut Frames,
 ) -> Result<Mapped, Errno> {
-    let header = elf.ehdr;
+    let header = &elf.header;
     let base = if header.e_type == ET_DYN { place } else { 0 };
     let at = |address: u64| {
         let address = usize::try_from(address).map_err(|_| Errno::ENOEXEC)?;
@@ -295,16 +368,13 @@ fn map(
         end: 0,
         base,
     };
-    for segment in segments(elf)?.filter(|segment| segment.p_type == PT_LOAD) {
-        if segment.p_memsz == 0 {
-            continue;
-        }
+    for segment in elf.loaded() {
         if segment.p_filesz > segment.p_memsz {
             return Err(Errno::ENOEXEC);
         }
         let start = at(segment.p_vaddr)?;
         let end = at(segment.p_vaddr.saturating_add(segment.p_memsz))?;
-        map_segment(space, file, &segment, start..end)?;
+        map_segment(space, elf.file, &segment, start..end, frames)?;
         mapped.end = mapped.end.max(end);
         let in_file = segment.p_offset..segment.p_offset.saturating_add(segment.p_filesz);
         if in_file.contains(&header.e_phoff) {
@@ -317,9 +387,10 @@ fn map(
 
 fn map_segment(
     space: &mut Space,
-    file: &'static [u8],
+    file: &Object,
     segment: &ProgramHeader,
     range: core::ops::Range<usize>,
+    frames: &mut Frames,
 ) -> Result<(), Errno> {
     let permissions = Permissions {
         read: segment.p_flags & PF_R != 0,
@@ -331,43 +402,39 @@ fn map_segment(
         .end
         .checked_next_multiple_of(PAGE)
         .ok_or(Errno::ENOEXEC)?;
-    // A segment of zeros alone can lie behind the end of the file.
-    let (offset, size) = match segment.p_filesz {
-        0 => (range.start - first, 0),
-        _ => {
-            part(file, segment.p_offset, segment.p_filesz)?;
-            (segment.p_offset as usize, segment.p_filesz as usize)
-        }
-    };
+    let in_file = segment.p_filesz as usize;
     let before = range.start - first;
-    let from = offset.checked_sub(before).ok_or(Errno::ENOEXEC)?;
-    // What lies behind the segment in the file is not part of it.
-    let bytes = match size {
-        0 => &[],
-        _ => file.get(..offset + size).ok_or(Errno::ENOEXEC)?,
-    };
-    let middle = match size {
+    // A segment of zeros alone can lie behind the end of the file.
+    let middle = match in_file {
         0 => first,
-        _ => (range.start + size).next_multiple_of(PAGE).min(last),
+        _ => (range.start + in_file).next_multiple_of(PAGE).min(last),
     };
-    let parts = [
-        (first, middle, Backing::Bytes(bytes, from)),
-        (middle, last, Backing::Zero),
-    ];
-    for (start, end, backing) in parts {
+    let is_in_place = (segment.p_offset as usize % PAGE) == before;
+    let end = segment.p_offset.checked_add(segment.p_filesz);
+    let is_present = end.is_some_and(|end| end <= file.size());
+    let page = u32::try_from(segment.p_offset / PAGE as u64);
+    let backing = match page {
+        _ if in_file == 0 => Backing::Zero,
+        Ok(page) if is_in_place && is_present => Backing::Object(file, page, Sharing::Private),
+        _ => return Err(Errno::ENOEXEC),
+    };
+    for (start, end, backing) in [(first, middle, backing), (middle, last, Backing::Zero)] {
         if start < end {
             // An address of the kernel, or two segments in one page.
-            let mapped = space.map(Area {
-                start,
-                end,
-                permissions,
-                backing,
-            });
+            let mapped = space.map(&(start..end), permissions, &backing, frames);
             mapped.map_err(|error| match Errno::from(error) {
                 Errno::EINVAL => Errno::ENOEXEC,
                 other => other,
             })?;
         }
+    }
+    // What is behind the segment in the file are no values of variables.
+    let mut at = range.start + in_file;
+    while permissions.write && at < middle.min(range.end.next_multiple_of(PAGE)) {
+        const ZEROS: &[u8] = &[0; 256];
+        let part = (middle - at).min(ZEROS.len());
+        space.write(at, &ZEROS[..part], frames)?;
+        at += part;
     }
     Ok(())
 }
@@ -390,10 +457,11 @@ mod key {
     pub const SECURE: u64 = 23;
     pub const RANDOM: u64 = 25;
     pub const EXECFN: u64 = 31;
+    pub const SYSINFO_EHDR: u64 = 33;
 }
 
 /// Size of a program header.
-const HEADER: u64 = 56;
+const HEADER: usize = 56;
 /// HWCAP of floating point and SIMD.
 const HWCAP: u64 = 0b11;
 
@@ -403,7 +471,7 @@ fn write_stack(
     top: usize,
     (strings, name): (&Strings, &str),
     program: &Mapped,
-    interpreter: Option<&Mapped>,
+    (interpreter, vdso): (Option<&Mapped>, usize),
     random: &[u8; 32],
     frames: &mut Frames,
 ) -> Result<usize, Errno> {
@@ -414,8 +482,9 @@ fn write_stack(
     space.write(text_at, strings.bytes(), frames)?;
     space.write(random_at, &random[16..], frames)?;
     let vector = [
+        (key::SYSINFO_EHDR, vdso as u64),
         (key::PHDR, program.headers.0 as u64),
-        (key::PHENT, HEADER),
+        (key::PHENT, HEADER as u64),
         (key::PHNUM, program.headers.1 as u64),
         (key::PAGESZ, PAGE as u64),
         (

@@ -4,7 +4,7 @@ use crate::load::TEXT;
 use crate::{Errno, Space, Strings, load, script};
 use proptest::prelude::*;
 use tenon_address_space::{Access, KernelPart};
-use tenon_frames::Frames;
+use tenon_frames::{Frames, Object};
 
 /// Frames, all of which are free.
 struct Machine {
@@ -78,7 +78,9 @@ fn text(space: &mut Space, at: usize, frames: &mut Frames) -> String {
     String::from_utf8(bytes[..length].to_vec()).unwrap()
 }
 
-const NONE: &dyn Fn(&str) -> Result<&'static [u8], Errno> = &|_| Err(Errno::ENOENT);
+fn none(_: &str, _: &mut Frames) -> Result<Object, Errno> {
+    Err(Errno::ENOENT)
+}
 
 #[test]
 fn a_program_finds_its_variables_arguments_and_entropy() {
@@ -91,16 +93,18 @@ fn a_program_finds_its_variables_arguments_and_entropy() {
     }
     strings.push(b"HOME=/", true).unwrap();
     let file = program(EXECUTABLE, 0x40_0000, None).leak();
+    let file = frames.create_object(file).unwrap();
     let random = core::array::from_fn(|index| index as u8);
     let start = load(
         &mut space,
-        file,
+        &file,
         (&strings, "/bin/x"),
-        NONE,
+        &mut none,
         &random,
         frames,
     )
     .unwrap();
+    frames.release_object(file);
     assert_eq!(start.pc, 0x40_1004);
     assert_eq!(start.heap, 0x41_6000);
     assert_eq!(start.sp % 16, 0);
@@ -148,22 +152,32 @@ fn an_interpreter_begins_and_knows_the_program() {
     let frames = &mut machine.frames;
     let mut space = space(frames);
     let file = program(RELOCATABLE, 0, Some("/lib/ld.so")).leak();
+    let file = frames.create_object(file).unwrap();
     let interpreter: &'static [u8] = program(RELOCATABLE, 0, None).leak();
-    let lookup = |path: &str| match path {
-        "/lib/ld.so" => Ok(interpreter),
+    let mut lookup = |path: &str, frames: &mut Frames| match path {
+        "/lib/ld.so" => frames.create_object(interpreter).ok_or(Errno::ENOMEM),
         _ => Err(Errno::ENOENT),
     };
     let strings = strings();
-    let start = load(&mut space, file, (&strings, "x"), &lookup, &[7; 32], frames).unwrap();
+    let random = [7; 32];
+    let start = load(
+        &mut space,
+        &file,
+        (&strings, "x"),
+        &mut lookup,
+        &random,
+        frames,
+    )
+    .unwrap();
     let mut code = [0; 4];
     space.read(start.pc, &mut code, frames).unwrap();
     // The program lies below, and its heap behind it.
     assert!(start.heap < start.pc && start.heap > 0x55_0000_0000);
     let missing = load(
         &mut self::space(frames),
-        file,
+        &file,
         (&strings, "x"),
-        NONE,
+        &mut none,
         &[7; 32],
         frames,
     );
@@ -192,14 +206,16 @@ fn what_cannot_be_loaded_is_an_error() {
         let mut space = space(&mut machine.frames);
         let mut file = program(EXECUTABLE, 0x40_0000, None);
         change(&mut file);
+        let file = machine.frames.create_object(file.leak()).unwrap();
         let loaded = load(
             &mut space,
-            file.leak(),
+            &file,
             (&strings(), "x"),
-            NONE,
+            &mut none,
             &[0; 32],
             &mut machine.frames,
         );
+        machine.frames.release_object(file);
         assert_eq!(loaded.unwrap_err(), error);
         space.release(&mut machine.frames);
         assert_eq!(machine.frames.available(), machine.total);
@@ -250,11 +266,14 @@ proptest! {
             file[at] = byte;
         }
         let interpreter: &'static [u8] = program(RELOCATABLE, 0, None).leak();
-        let lookup = |_: &str| Ok(interpreter);
+        let mut lookup = |_: &str, frames: &mut Frames| {
+            frames.create_object(interpreter).ok_or(Errno::ENOMEM)
+        };
         let random = [0xff; 32];
-        let _ = load(
-            &mut space, file.leak(), (&strings(), "x"), &lookup, &random, &mut machine.frames,
-        );
+        let file = machine.frames.create_object(file.leak()).unwrap();
+        let frames = &mut machine.frames;
+        let _ = load(&mut space, &file, (&strings(), "x"), &mut lookup, &random, frames);
+        machine.frames.release_object(file);
         space.release(&mut machine.frames);
         prop_assert_eq!(machine.frames.available(), machine.total);
     }

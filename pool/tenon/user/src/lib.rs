@@ -15,11 +15,11 @@
 
 use core::cell::Cell;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use hw_arch::{El1, ExceptionLevel};
 use tenon_kernel::kernel::Kernel;
 use tenon_kernel::thread::RemoteWork;
-use tenon_machine::irq_mask;
+use tenon_machine::{irq_mask, options};
 use tenon_thread::parts::context;
 
 /// Registers of EL0, and what the vectors need to leave it.
@@ -85,6 +85,15 @@ impl Context {
     /// time may be the last one without a return.
     pub fn set_attention(&self, wanted: bool) {
         self.attention.store(wanted.into(), Ordering::Relaxed);
+    }
+}
+
+impl Context {
+    /// Whether [`run`] is to return after the next interrupt.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_attention(&self) -> bool {
+        self.attention.load(Ordering::Relaxed) != 0
     }
 }
 
@@ -226,9 +235,24 @@ unsafe extern "C" fn tenon_user_leave() -> ! {
     )
 }
 
+/// The virtual counter.
+fn now() -> u64 {
+    hw_arch::read_register!("cntvct_el0")
+}
+
 /// v0 to v31, FPCR and FPSR.
 #[repr(C, align(16))]
 struct FpState(Cell<[u64; 66]>);
+
+/// The space whose floating-point registers the core has, if the kernel uses none: a switch to a
+/// thread without a space keeps them, so that its path is no longer from such a thread than from
+/// others.
+static FP_OWNER: AtomicPtr<Space> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Whether threads or handlers of the image use floating-point registers.
+fn kernel_uses_fp() -> bool {
+    options::fp() || options::fp_handlers()
+}
 
 /// What the core has for EL0 while a thread is dispatched: the address space, TPIDR_EL0 and
 /// the floating-point registers. Its owner gives it to a thread by [`bind`].
@@ -237,6 +261,10 @@ pub struct Space {
     base: Cell<u64>,
     /// TPIDR_EL0.
     pointer: Cell<u64>,
+    /// Ticks for which the thread was dispatched, up to its last switch.
+    time: Cell<u64>,
+    /// The tick of the switch to it, or zero.
+    since: Cell<u64>,
     fp: FpState,
 }
 
@@ -251,6 +279,8 @@ impl Space {
         Self {
             base: Cell::new(0),
             pointer: Cell::new(0),
+            time: Cell::new(0),
+            since: Cell::new(0),
             fp: FpState(Cell::new([0; 66])),
         }
     }
@@ -273,6 +303,24 @@ impl Space {
         });
     }
 
+    /// The floating-point registers of the current thread, which has this space: v0 to v31, FPCR,
+    /// FPSR.
+    pub fn fp(&self) -> [u64; 66] {
+        Kernel::with_irqs_masked(|_| {
+            self.store();
+            self.fp.0.get()
+        })
+    }
+
+    /// Sets the floating-point registers of the current thread, which has this space.
+    pub fn set_fp(&self, fp: &[u64; 66]) {
+        Kernel::with_irqs_masked(|_| {
+            self.store();
+            self.fp.0.set(*fp);
+            self.load();
+        });
+    }
+
     /// Sets the thread pointer before the thread first runs.
     pub fn set_pointer(&self, pointer: u64) {
         self.pointer.set(pointer);
@@ -281,6 +329,22 @@ impl Space {
     /// Sets the translation base before the thread first runs.
     pub fn set_base(&self, base: u64) {
         self.base.set(base);
+    }
+
+    /// Ticks of the clock for which its thread has been dispatched, as of the last switch; with the
+    /// present ones for the current thread.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        Kernel::with_irqs_masked(|_| match self.since.get() {
+            0 => self.time.get(),
+            since => self.time.get().wrapping_add(now().wrapping_sub(since)),
+        })
+    }
+
+    /// Sets the time to zero, before the thread first runs.
+    pub fn forget_time(&self) {
+        self.time.set(0);
+        self.since.set(0);
     }
 
     /// The translation base.
@@ -302,8 +366,13 @@ impl Space {
         });
     }
 
+    /// Stores the registers of the current thread, which has this space.
     fn store(&self) {
         self.pointer.set(hw_arch::read_register!("tpidr_el0"));
+        self.store_fp();
+    }
+
+    fn store_fp(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: the state is of that size and aligned, and only this core accesses it.
         unsafe {
@@ -311,8 +380,29 @@ impl Space {
         }
     }
 
+    /// Loads the registers of the current thread, which has this space.
     fn load(&self) {
         hw_arch::write_register!("tpidr_el0", self.pointer.get());
+        self.load_fp();
+    }
+
+    /// Loads the floating-point registers, unless the core has them; those that it has are stored.
+    fn take_fp(&self) {
+        let own = core::ptr::from_ref(self).cast_mut();
+        let owner = FP_OWNER.load(Ordering::Relaxed);
+        if owner == own {
+            return;
+        }
+        // SAFETY: an owner is a static or stays until `bind` ends its ownership, and only this core
+        // accesses it, with interrupts masked.
+        if let Some(owner) = unsafe { owner.as_ref() } {
+            owner.store_fp();
+        }
+        FP_OWNER.store(own, Ordering::Relaxed);
+        self.load_fp();
+    }
+
+    fn load_fp(&self) {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: the state is of that size and aligned, and only this core accesses it.
         unsafe {
@@ -329,13 +419,24 @@ impl Default for Space {
 
 impl RemoteWork for Space {
     fn suspend(&self) {
-        self.store();
+        let ran = now().wrapping_sub(self.since.replace(0));
+        self.time.set(self.time.get().wrapping_add(ran));
+        self.pointer.set(hw_arch::read_register!("tpidr_el0"));
+        if kernel_uses_fp() {
+            self.store_fp();
+        }
     }
 
     fn resume(&self) {
         // SAFETY: `bind` had it promised that the tables have the whole kernel.
         unsafe { El1::write_ttbr0(self.base.get()) };
-        self.load();
+        self.since.set(now());
+        hw_arch::write_register!("tpidr_el0", self.pointer.get());
+        if kernel_uses_fp() {
+            self.load_fp();
+        } else {
+            self.take_fp();
+        }
     }
 }
 
@@ -349,7 +450,12 @@ pub unsafe fn bind(space: Option<&'static Space>, base: u64) {
     Kernel::with_irqs_masked(|kernel| {
         if let Some(space) = space {
             space.base.set(base);
-            space.load();
+            space.since.set(now());
+            hw_arch::write_register!("tpidr_el0", space.pointer.get());
+            space.take_fp();
+        } else {
+            // The current thread has the registers, and no use for them any more.
+            FP_OWNER.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
         let work: Option<&'static dyn RemoteWork> = match space {
             Some(space) => Some(space),

@@ -1,13 +1,13 @@
 //! Table of system calls, which libraries register.
 
-mod futex;
+mod signal;
 
-use crate::file::Files;
-use crate::process::{End, Process};
-use crate::slot::Slot;
 use crate::state::{State, wait, wait_until, with_state};
-use crate::thread::{NewThread, Thread, Waiting};
+use tenon_files::{FileReference, Files, Side};
 use tenon_frames::Frames;
+use tenon_process_slot::Slot;
+use tenon_process_slot::{End, Process};
+use tenon_process_slot::{NewThread, Thread, Waiting};
 use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
@@ -45,9 +45,26 @@ pub const fn disjoint(one: &Calls, other: &Calls) -> bool {
 /// The function of each number.
 pub type Table = [Option<Function>; NUMBERS];
 
-/// The table of the calls of all libraries.
+/// Whether a number is among the chosen ones.
+const fn is_chosen(chosen: Option<&[u16]>, number: u16) -> bool {
+    let Some(chosen) = chosen else {
+        return true;
+    };
+    let mut index = 0;
+    while index < chosen.len() {
+        if chosen[index] == number {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// The table of the calls of all libraries; of the chosen numbers alone, if there is a choice.
+///
+/// A function that no table has is not linked.
 #[must_use]
-pub const fn table(libraries: &[&Calls]) -> Table {
+pub const fn table(libraries: &[&Calls], chosen: Option<&[u16]>) -> Table {
     let mut table: Table = [None; NUMBERS];
     let mut library = 0;
     while library < libraries.len() {
@@ -59,7 +76,9 @@ pub const fn table(libraries: &[&Calls]) -> Table {
                 table[number as usize].is_none(),
                 "a library claims a call twice"
             );
-            table[number as usize] = Some(function);
+            if is_chosen(chosen, number) {
+                table[number as usize] = Some(function);
+            }
             index += 1;
         }
         library += 1;
@@ -102,6 +121,53 @@ impl Caller {
         wait_until(self.slot, deadline, Waiting::Change, attempt)
     }
 
+    /// As [`wait_until`](Self::wait_until), woken by events of the sources at which the attempt has the
+    /// thread [wait](Self::enlist).
+    pub fn wait_events<R>(
+        &self,
+        deadline: Option<Instant>,
+        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+    ) -> Result<Option<R>, Errno> {
+        wait_until(self.slot, deadline, Waiting::Source, attempt)
+    }
+
+    /// Has the thread wait at a source, if its attempt has no result.
+    pub fn enlist(&self, state: &mut State, source: u32, side: Side) -> Result<(), Errno> {
+        state.enlist(self.slot, source, side)
+    }
+
+    /// Gives the process a descriptor of a reference, or closes that.
+    pub fn install(
+        &self,
+        state: &mut State,
+        file: FileReference,
+        close_on_exec: bool,
+    ) -> Result<u64, Errno> {
+        let (process, frames, files) = self.parts(state)?;
+        match process.install(file, close_on_exec, 0, frames) {
+            Ok(number) => Ok(number.into()),
+            Err(file) => {
+                files.close(file, frames);
+                Err(Errno::EMFILE)
+            }
+        }
+    }
+
+    /// As [`wait_until`](Self::wait_until), woken by a [`wake_thread`](State::wake_thread) alone.
+    pub fn wait_event<R>(
+        &self,
+        deadline: Option<Instant>,
+        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+    ) -> Result<Option<R>, Errno> {
+        wait_until(self.slot, deadline, Waiting::Event, attempt)
+    }
+
+    /// The slot of the thread, and its index.
+    #[must_use]
+    pub fn slot(&self) -> (&'static Slot, usize) {
+        (self.slot, crate::state::index_of(self.slot))
+    }
+
     /// Sleeps until an instant. `EINTR` if the sleep ends before.
     pub fn sleep_until(&self, instant: Instant) -> Result<(), Errno> {
         let nothing = |_: &mut State| Ok(None::<()>);
@@ -112,7 +178,8 @@ impl Caller {
     #[inline(always)]
     #[must_use]
     pub fn argument(&self, index: usize) -> u64 {
-        self.slot.register(index)
+        // SAFETY: a caller is the thread itself.
+        unsafe { self.slot.register(index) }
     }
 
     /// The argument at an index as an address or a size.
@@ -183,29 +250,9 @@ impl Caller {
         state.create_thread(self.slot, new)
     }
 
-    /// [Checks](State::check_program) a program.
-    pub fn check_program(&self, state: &State, path: &str) -> Result<(), Errno> {
-        state.check_program(self.slot, path)
-    }
-
     /// [Ends](State::end_others) the other threads of the process.
     pub fn end_others(&self, state: &mut State) -> Result<bool, Errno> {
         state.end_others(self.slot)
-    }
-
-    /// [Replaces](State::execute) the program.
-    pub fn execute(&self, state: &mut State, path: &str) -> Result<(), Errno> {
-        state.execute(self.slot, path)
-    }
-
-    /// [Collects](State::collect) a child.
-    pub fn collect(
-        &self,
-        state: &mut State,
-        number: Option<u32>,
-        keep: bool,
-    ) -> Result<Option<(u32, End)>, Errno> {
-        state.collect(self.slot, number, keep)
     }
 
     /// Appends a string of the process to the arguments of the program that it loads.

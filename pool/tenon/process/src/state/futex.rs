@@ -1,51 +1,11 @@
-//! [`WakeOperation`]: futexes, by which threads wait for words of their process, and lists of robust ones.
+//! Futexes, by which threads wait for words of their process, and lists of robust ones.
 
-use super::State;
-use crate::slot::Slot;
-use crate::thread::{FutexWait, Key};
+use super::{State, index_of};
 use core::sync::atomic::{AtomicU32, Ordering};
+use tenon_process_slot::WakeOperation;
+use tenon_process_slot::{FutexWait, Key};
+use tenon_process_slot::{Slot, slots};
 use tenon_program::Errno;
-
-/// The change and the comparison of `FUTEX_WAKE_OP`.
-#[derive(Clone, Copy, Debug)]
-pub struct WakeOperation(pub u32);
-
-impl WakeOperation {
-    /// The new value of a word, or `None` for an operation that does not exist.
-    pub(crate) fn apply(self, old: u32) -> Option<u32> {
-        let operand = self.0 << 8 >> 20;
-        // The operand is signed.
-        let operand = ((operand << 20) as i32 >> 20) as u32;
-        let operand = if self.0 >> 31 != 0 {
-            1u32.wrapping_shl(operand)
-        } else {
-            operand
-        };
-        Some(match self.0 >> 28 & 7 {
-            0 => operand,
-            1 => old.wrapping_add(operand),
-            2 => old | operand,
-            3 => old & !operand,
-            4 => old ^ operand,
-            _ => return None,
-        })
-    }
-
-    /// Whether the old value of a word compares as stated, or `None` for a comparison that does not
-    /// exist.
-    pub(crate) fn compare(self, old: u32) -> Option<bool> {
-        let (old, operand) = (old as i32, (self.0 << 20) as i32 >> 20);
-        Some(match self.0 >> 24 & 0xf {
-            0 => old == operand,
-            1 => old != operand,
-            2 => old < operand,
-            3 => old <= operand,
-            4 => old > operand,
-            5 => old >= operand,
-            _ => return None,
-        })
-    }
-}
 
 /// Bits of a word that a robust mutex has: its owner's number, that it died, that threads wait.
 const OWNER: u32 = 0x3fff_ffff;
@@ -53,15 +13,6 @@ const OWNER_DIED: u32 = 0x4000_0000;
 const WAITERS: u32 = 0x8000_0000;
 
 impl State {
-    /// The key of a word of the calling thread's process.
-    pub fn key(&self, slot: &Slot, address: usize) -> Result<Key, Errno> {
-        if !address.is_multiple_of(size_of::<u32>()) {
-            return Err(Errno::EINVAL);
-        }
-        let process = self.process_index(slot)?;
-        Ok(Key { process, address })
-    }
-
     /// The value of a word.
     pub fn word(&mut self, slot: &Slot, address: usize) -> Result<u32, Errno> {
         let (process, frames, _) = self.parts(slot)?;
@@ -87,11 +38,29 @@ impl State {
     }
 
     /// Has the calling thread wait for a futex.
-    pub fn begin_futex_wait(&mut self, slot: &Slot, key: Key, bits: u32) -> Result<(), Errno> {
+    pub fn begin_futex_wait(
+        &mut self,
+        slot: &Slot,
+        (key, bits): (Key, u32),
+        lock: Option<(Key, usize)>,
+    ) -> Result<(), Errno> {
         self.waits += 1;
         let order = self.waits;
-        self.thread(slot)?.futex = Some(FutexWait { key, bits, order });
+        let wait = FutexWait {
+            key,
+            bits,
+            order,
+            lock,
+        };
+        self.thread(slot)?.futex = Some(wait);
         Ok(())
+    }
+
+    /// Has the calling thread wait for the futexes of its vector alone.
+    pub fn begin_vector_wait(&mut self, slot: &Slot) -> Result<(), Errno> {
+        // No process has this key.
+        let (process, address) = (usize::MAX, index_of(slot));
+        self.begin_futex_wait(slot, (Key { process, address }, 0), None)
     }
 
     /// Ends the wait of the calling thread. Returns whether it was woken before.
@@ -104,17 +73,32 @@ impl State {
         Ok(self.thread(slot)?.futex.is_none())
     }
 
-    /// The thread that has waited longest for a futex with one of these bits.
-    fn first_waiter(&self, key: Key, bits: u32) -> Option<usize> {
+    /// The wait for a futex of the thread at a place.
+    #[must_use]
+    pub fn futex_wait(&self, place: usize) -> Option<FutexWait> {
+        self.threads.get(place)?.as_ref()?.futex
+    }
+
+    /// Ends the wait for a futex of the thread at a place.
+    pub fn leave_futex(&mut self, place: usize) {
+        if let Some(thread) = self.threads.get_mut(place).and_then(Option::as_mut) {
+            thread.futex = None;
+        }
+    }
+
+    /// The most urgent thread that waits for a futex with one of these bits, of equal ones the first.
+    #[must_use]
+    pub fn first_waiter(&self, key: Key, bits: u32) -> Option<usize> {
         let waits = self
             .threads
             .iter()
             .enumerate()
             .filter_map(|(index, thread)| {
                 let wait = thread.as_ref()?.futex?;
-                (wait.key == key && wait.bits & bits != 0).then_some((wait.order, index))
+                let urgency = u8::MAX - self.scheduler.schedules.urgency(index);
+                (wait.key == key && wait.bits & bits != 0).then_some((urgency, wait.order, index))
             });
-        waits.min().map(|(_, index)| index)
+        waits.min().map(|(.., index)| index)
     }
 
     /// Wakes at most `most` threads that wait for a futex, in the order of their waits; returns how
@@ -124,10 +108,24 @@ impl State {
         while woken < most
             && let Some(index) = self.first_waiter(key, bits)
         {
-            if let Some(thread) = &mut self.threads[index] {
-                thread.futex = None;
-            }
+            self.leave_futex(index);
             self.wake_thread(index);
+            woken += 1;
+        }
+        woken + self.wake_vectors(key, most - woken)
+    }
+
+    /// As [`wake_futex`](Self::wake_futex), of threads that wait for several ones.
+    pub fn wake_vectors(&mut self, key: Key, most: u32) -> u32 {
+        let mut woken = 0;
+        while woken < most
+            && let Some((place, index)) = self.vectors.find(key)
+        {
+            self.vectors.end(place, &mut self.frames);
+            if let Some(thread) = self.threads.get_mut(place).and_then(Option::as_mut) {
+                (thread.futex, thread.woken_by) = (None, index);
+            }
+            self.wake_thread(place);
             woken += 1;
         }
         woken
@@ -176,7 +174,31 @@ impl State {
         let (number, list, clear) = (thread.number, thread.robust_list, thread.clear_number);
         (thread.robust_list, thread.clear_number) = (0, 0);
         thread.futex = None;
-        if self.slots_of(self.process_index(slot)?).count() < 2 {
+        self.vectors.end(index_of(slot), &mut self.frames);
+        let result = self.end_robust_futexes(slot, (number, list, clear));
+        self.hand_over_locks(index_of(slot));
+        result
+    }
+
+    /// Hands the locks of a thread that ends over to their first waiters.
+    fn hand_over_locks(&mut self, place: usize) {
+        while let Some(lock) = self.scheduler.schedules.owned(place)
+            && let Some((heir, word)) = self.scheduler.schedules.heir(lock, true)
+        {
+            let address = self.scheduler.schedules.hand_over(heir);
+            // A word that cannot be written is no error, as in Linux.
+            let _ = self.change_word(&slots()[heir], address, |_| Some(word));
+            self.wake_thread(heir);
+        }
+    }
+
+    fn end_robust_futexes(
+        &mut self,
+        slot: &Slot,
+        (number, list, clear): (u32, usize, usize),
+    ) -> Result<(), Errno> {
+        let shares = self.process(slot)?.space()?.shares();
+        if !shares && self.slots_of(self.process_index(slot)?).count() < 2 {
             // Nothing else uses its memory.
             return Ok(());
         }

@@ -1,26 +1,29 @@
 //! Creation and end of processes and threads.
 
-use super::{FIRST, NUMBERS, State, index_of, report, report_end, with_state};
+use super::{FIRST, NUMBERS, State, index_of, report, with_state};
 use crate::execution::live;
-use crate::process::{Descriptors, End, Process, descriptor_limit};
-use crate::slot::{Slot, slots};
-use crate::thread::{NewThread, Thread};
+use tenon_credentials::{Limits, Usage, capability, resource};
+use tenon_files::Descriptors;
+use tenon_process_slot::{Change, End, EndOf, Process};
+use tenon_process_slot::{NewThread, Thread};
+use tenon_process_slot::{Slot, lend, slots};
 use tenon_program::{Errno, Space};
+use tenon_schedule::Schedule;
+use tenon_signal::{Info, code};
+use tenon_thread::time::Instant;
 use tenon_vfs::{Device, Path, ROOT};
 
 impl State {
     /// A free slot with its index.
     fn free_slot(&self) -> Result<(usize, &'static Slot), Errno> {
-        let mut all = self.threads.iter().zip(slots()).enumerate();
-        all.find(|(_, (thread, slot))| thread.is_none() && slot.is_free())
-            .map(|(index, (_, slot))| (index, slot))
-            .ok_or(Errno::EAGAIN)
+        let free = self.threads.free(|place| slots()[place].is_free());
+        let place = free.ok_or(Errno::EAGAIN)?;
+        Ok((place, &slots()[place]))
     }
 
     /// The index of a process that does not exist.
     fn free_process(&self) -> Result<usize, Errno> {
-        let free = self.processes.iter().position(Option::is_none);
-        free.ok_or(Errno::EAGAIN)
+        self.processes.free(|_| true).ok_or(Errno::EAGAIN)
     }
 
     /// A number that no process and no thread has.
@@ -30,7 +33,7 @@ impl State {
             let last = self.last;
             let mut processes = self.processes.iter().flatten();
             let mut threads = self.threads.iter().flatten();
-            if !processes.any(|process| process.number == last)
+            if !processes.any(|process| process.has_number(last))
                 && !threads.any(|thread| thread.number == last)
             {
                 return last;
@@ -46,15 +49,24 @@ impl State {
         let number = self.allocate_number();
         let asid = index as u8 + 1;
         let space = Space::new(self.kernel, asid, &mut self.frames)?;
-        let files = Descriptors::new(descriptor_limit());
-        self.processes[index] = Some(Process::new((number, 0), space, files, ROOT));
-        self.threads[place] = Some(Thread::new(number, index));
+        let files = Descriptors::new(tenon_process_slot::descriptor_limit());
+        let limits = Limits::new(tenon_process_slot::limit() as u64, files.limit().into());
+        let process = Process {
+            limits,
+            usage: Usage::new(Instant::now().nanoseconds()),
+            ..Process::new((number, 0), space, files, (ROOT, ROOT))
+        };
+        self.processes.put(index, process);
+        self.threads.put(place, Thread::new(number, index));
+        self.signals.begin_process(index, None);
+        self.signals.begin_thread(place, None);
         let started = self.begin(slot, path);
         if let Err(error) = started {
             self.threads[place] = None;
             self.discard(index);
             return Err(error);
         }
+        self.scheduler.add(place, number, Schedule::default());
         Ok(number)
     }
 
@@ -64,31 +76,79 @@ impl State {
         let found = self.files.tree.find(ROOT, &mut console, true)?;
         let inode = found.inode()?;
         let (process, frames, files) = self.parts(slot)?;
-        files.tree.files.hold(process.directory);
+        process.hold_directories(files);
         for _ in 0..3 {
-            let object = crate::file::Object::Device(Device::Console, inode);
+            let object = tenon_files::Object::Device(Device::Console, inode);
             let file = files.open(object, 2, frames)?;
             if let Err(file) = process.install(file, false, 0, frames) {
                 files.close(file, frames);
             }
         }
-        slot.begin(start.pc, start.sp);
+        // SAFETY: no thread uses the slot.
+        unsafe { slot.begin(start.pc, start.sp) };
         let process = self.process(slot)?;
         let (number, base) = (process.number, process.space()?.translation_base());
-        slot.spawn((number, number), 0, base, live)
+        // SAFETY: no thread uses the slot, and the tables stay until `finish`.
+        unsafe { slot.spawn((number, number), 0, base, live) }
+    }
+
+    /// The index of the calling process. `ERESTARTNOINTR` if the thread has a signal to deliver: what it
+    /// would create now misses one that was sent to its group.
+    fn uninterrupted(&self, caller: &Slot) -> Result<usize, Errno> {
+        let (index, place) = self.indices(caller)?;
+        if caller.is_ended() || self.signals.is_interrupted(index, place) {
+            return Err(Errno::ERESTARTNOINTR);
+        }
+        Ok(index)
+    }
+
+    /// Fails with `EAGAIN` where the user of a process has as many threads as its limit states.
+    fn check_limit(&self, slot: &Slot) -> Result<(), Errno> {
+        let process = self.processes[self.process_index(slot)?].as_ref();
+        let process = process.ok_or(Errno::ESRCH)?;
+        let (credentials, limit) = (
+            &process.credentials,
+            process.limits.soft(resource::PROCESSES),
+        );
+        let user = credentials.user().real;
+        if user == 0
+            || credentials.has(capability::SYS_RESOURCE)
+            || credentials.has(capability::SYS_ADMIN)
+        {
+            return Ok(());
+        }
+        let of_user = |thread: &&Thread| {
+            let process = self.processes[thread.process].as_ref();
+            process.is_some_and(|process| process.credentials.user().real == user)
+        };
+        let count = self.threads.iter().flatten().filter(of_user).count();
+        ((count as u64) < limit).then_some(()).ok_or(Errno::EAGAIN)
     }
 
     /// Creates a copy of the calling process, with a copy of the calling thread; returns its number.
     pub fn fork(&mut self, caller: &'static Slot, new: &NewThread) -> Result<u32, Errno> {
+        self.check_limit(caller)?;
+        let parent_index = self.uninterrupted(caller)?;
         let (place, slot) = self.free_slot()?;
         let index = self.free_process()?;
         let number = self.allocate_number();
         let kernel = self.kernel;
+        let alone = self.slots_of(parent_index).count() == 1;
         let (parent, frames, files) = self.parts(caller)?;
         let mut descriptors = parent.files.share(files, frames)?;
-        let forked = parent.space()?.fork(kernel, index as u8 + 1, frames);
+        let lends = new.borrows && alone && parent.lender.is_none();
+        let forked = match lends {
+            true => Space::new(kernel, index as u8 + 1, frames),
+            false => parent.space()?.fork(kernel, index as u8 + 1, frames),
+        };
         let mut space = forked.inspect_err(|_| descriptors.close_all(false, files, frames))?;
-        files.tree.files.hold(parent.directory);
+        if lends {
+            core::mem::swap(parent.space()?, &mut space);
+        }
+        parent.hold_directories(files);
+        if let Some(program) = parent.program {
+            files.tree.files.hold(program);
+        }
         if let Some(to) = new.own_number {
             // As in Linux, an address that cannot be written is no error.
             let _ = space.write(to, &number.to_le_bytes(), frames);
@@ -96,17 +156,32 @@ impl State {
         let base = space.translation_base();
         let child = Process {
             heap: parent.heap.clone(),
+            lender: lends.then_some(parent.number),
+            trampoline: parent.trampoline,
             mask: parent.mask,
+            score: parent.score,
+            program: parent.program,
+            stack: parent.stack,
+            credentials: parent.credentials.clone(),
+            limits: parent.limits.clone(),
+            usage: Usage::new(Instant::now().nanoseconds()),
+            group: parent.group,
+            session: parent.session,
+            end_signal: new.end_signal,
+            personality: parent.personality,
+            barriers: parent.barriers_of_child(),
+            slack: (parent.slack.0, parent.slack.0),
             name: parent.name.clone(),
             ..Process::new(
                 (number, parent.number),
                 space,
                 descriptors,
-                parent.directory,
+                parent.directories(),
             )
         };
         let parent = parent.number;
-        self.processes[index] = Some(child);
+        self.processes.put(index, child);
+        self.signals.begin_process(index, Some(parent_index));
         let identity = (number, number);
         if let Err(error) =
             self.add_thread((place, slot), caller, new, (index, identity, parent, base))
@@ -120,8 +195,9 @@ impl State {
     /// Creates a thread in the calling process, with the registers of the calling one; returns its
     /// number.
     pub fn create_thread(&mut self, caller: &'static Slot, new: &NewThread) -> Result<u32, Errno> {
+        self.check_limit(caller)?;
+        let index = self.uninterrupted(caller)?;
         let free = self.free_slot()?;
-        let index = self.process_index(caller)?;
         let number = self.allocate_number();
         let (process, frames, _) = self.parts(caller)?;
         if process.end.is_some() {
@@ -146,62 +222,44 @@ impl State {
         new: &NewThread,
         (process, identity, parent, base): (usize, (u32, u32), u32, u64),
     ) -> Result<(), Errno> {
+        let schedule = self.thread(caller)?.number;
+        let schedule = self.scheduler.get(schedule)?.child()?;
         let mut thread = Thread::new(identity.1, process);
         thread.clear_number = new.clear_number;
-        self.threads[place] = Some(thread);
-        slot.copy(caller, new.stack);
+        self.threads.put(place, thread);
+        let is_process = identity.0 == identity.1;
+        let creator = (index_of(caller), is_process);
+        self.signals.begin_thread(place, Some(creator));
+        // SAFETY: no thread uses the slot, and the caller is the current thread.
+        unsafe { slot.copy(caller, new.stack) };
         if let Some(pointer) = new.pointer {
             slot.space.set_pointer(pointer);
         }
-        let spawned = slot.spawn(identity, parent, base, live);
-        if spawned.is_err() {
-            self.threads[place] = None;
+        // SAFETY: no thread uses the slot, and the tables stay until `finish`.
+        let spawned = unsafe { slot.spawn(identity, parent, base, live) };
+        match spawned {
+            Ok(()) => self.scheduler.add(place, identity.1, schedule),
+            Err(_) => self.threads[place] = None,
         }
         spawned
     }
 
     /// Releases a process that has no thread.
     fn discard(&mut self, index: usize) {
+        lend::give_back(&mut self.processes, index);
         if let Some(mut process) = self.processes[index].take() {
             let (files, frames) = (&mut self.files, &mut self.frames);
             process.files.close_all(false, files, frames);
-            files.tree.files.let_go(process.directory, frames);
+            process.leave_directories((ROOT, ROOT), files, frames);
+            if let Some(program) = process.program {
+                files.tree.files.let_go(program, frames);
+            }
             if let Some(space) = process.space {
                 space.release(&mut self.frames);
+                while self.frames.reclaim() {}
+                // What it shared alone, before its end is seen.
+                while self.frames.reclaim() {}
             }
-        }
-    }
-
-    /// A child that has ended, by its number or any: its number and end. `None` if all still run.
-    pub fn collect(
-        &mut self,
-        slot: &Slot,
-        number: Option<u32>,
-        keep: bool,
-    ) -> Result<Option<(u32, End)>, Errno> {
-        let parent = self.process(slot)?.number;
-        let mut children = false;
-        for place in self.processes.iter_mut() {
-            let Some(process) = place else { continue };
-            if process.parent != parent || number.is_some_and(|n| n != process.number) {
-                continue;
-            }
-            children = true;
-            // Its own thread has released what it had (`finish`), and wakes the parent then.
-            if let Some(end) = process.end
-                && process.space.is_none()
-            {
-                let number = process.number;
-                if !keep {
-                    *place = None;
-                }
-                return Ok(Some((number, end)));
-            }
-        }
-        if children {
-            Ok(None)
-        } else {
-            Err(Errno::ECHILD)
         }
     }
 
@@ -252,17 +310,6 @@ impl State {
         }
     }
 
-    /// Ends the process of the calling thread by a signal, with a line on the console.
-    pub(crate) fn kill(slot: &'static Slot, signal: u32) {
-        with_state(|state| {
-            if let Ok(process) = state.process(slot) {
-                let (name, number) = (process.name(), process.number);
-                report(format_args!("{name} ({number}) ended by signal {signal}"));
-            }
-            let _ = state.exit(slot, End::Signal(signal as u8));
-        });
-    }
-
     /// Releases what a thread that ended had, and with the last one its process. It calls this
     /// itself, as its last act.
     pub(crate) fn finish(slot: &'static Slot) {
@@ -275,8 +322,18 @@ impl State {
                 return;
             };
             state.threads[index_of(slot)] = None;
+            state.scheduler.remove(index_of(slot));
+            if let Some(process) = &mut state.processes[index] {
+                process.usage.ended_threads += slot.space.time();
+            }
+            state
+                .signals
+                .end_thread(index, index_of(slot), &mut state.frames);
             if state.slots_of(index).next().is_none() {
                 state.finish_process(index);
+            } else {
+                state.hand_over(index);
+                state.report_stop(index);
             }
             state.wake();
         });
@@ -284,54 +341,91 @@ impl State {
 
     /// Releases what a process without threads had.
     fn finish_process(&mut self, index: usize) {
+        lend::give_back(&mut self.processes, index);
+        if let Some((heir, base)) = lend::bequeath(&mut self.processes, index) {
+            self.slots_of(heir)
+                .for_each(|(_, slot)| slot.space.set_base(base));
+        }
         let Some(process) = &mut self.processes[index] else {
             return;
         };
         let (files, frames) = (&mut self.files, &mut self.frames);
         process.files.close_all(false, files, frames);
-        files.tree.files.let_go(process.directory, frames);
-        process.directory = ROOT;
+        process.leave_directories((ROOT, ROOT), files, frames);
+        if let Some(program) = process.program.take() {
+            files.tree.files.let_go(program, frames);
+        }
         if let Some(space) = process.space.take() {
             space.release(&mut self.frames);
+            // What it shared alone, before its end is seen.
+            while self.frames.reclaim() {}
         }
         // Without an `exit` of its first thread, the process counts as killed.
         let end = process.exit.unwrap_or(End::Signal(9));
-        process.end.get_or_insert(end);
-        let number = process.number;
-        self.orphan(number);
-        if let Some(process) = &mut self.processes[index] {
-            // Without a parent, nothing collects it.
-            if process.parent == 0 {
-                report_end(process);
-                if process.number == FIRST {
-                    crate::first::end_vm();
-                }
+        let end = *process.end.get_or_insert(end);
+        process.change = None;
+        let (number, group, session) = (process.number, process.group, process.session);
+        let (parent, user) = (process.parent, process.credentials.user().real);
+        self.signals.end_process(index, &mut self.frames);
+        self.orphan((number, user), parent, (group, session));
+        for on_end in self.on_end.into_iter().flatten() {
+            on_end(self, number);
+        }
+        if let Ok((of_parent, same)) = self.group_and_session(parent)
+            && of_parent != group
+            && same == session
+        {
+            self.end_orphaned(group, Some(index));
+        }
+        // Without a parent, nothing collects it.
+        if parent == 0 {
+            if let Some(process) = &self.processes[index] {
+                report(format_args!("{}", EndOf(process)));
+            }
+            if number == FIRST {
+                tenon_process_slot::first::end_vm();
+            }
+            self.processes[index] = None;
+        } else {
+            self.report_change(index, Change::Ended(end));
+            if self.is_unwanted(index) {
                 self.processes[index] = None;
             }
         }
     }
 
-    /// Gives the children of a process to the first one.
-    fn orphan(&mut self, number: u32) {
-        let mut all = self.processes.iter().flatten();
-        let first = all.any(|process| process.number == FIRST && process.end.is_none());
-        let heir = if first { FIRST } else { 0 };
-        for (index, place) in self.processes.iter_mut().enumerate() {
-            let Some(process) = place else { continue };
+    /// Gives the children of a process, which had a user and a parent and was of a group and a session, to the
+    /// next ancestor that adopts them, or to the first process.
+    fn orphan(&mut self, (number, user): (u32, u32), parent: u32, (group, session): (u32, u32)) {
+        let heir = tenon_process_slot::heir(&self.processes, parent, FIRST);
+        for index in 0..self.processes.len() {
+            let Some(process) = &mut self.processes[index] else {
+                continue;
+            };
             if process.parent != number {
                 continue;
             }
             process.parent = heir;
-            for (thread, slot) in self.threads.iter().zip(slots()) {
-                if thread
-                    .as_ref()
-                    .is_some_and(|thread| thread.process == index)
-                {
-                    slot.set_parent(heir);
+            let signal = process.death_signal;
+            process.end_signal = tenon_process_slot::SIGCHLD;
+            let (of_child, same) = (process.group, process.session == session);
+            let ended = process.end.filter(|_| process.space.is_none());
+            for (_, slot) in self.slots_of(index) {
+                slot.set_parent(heir);
+            }
+            if signal != 0 {
+                let info = Info::of_sender(signal, code::USER, number, user);
+                // Without room for it there is none.
+                let _ = self.post(index, None, &info);
+            }
+            if let Some(end) = ended {
+                self.report_change(index, Change::Ended(end));
+                if self.is_unwanted(index) {
+                    self.processes[index] = None;
                 }
             }
-            if process.parent == 0 && process.end.is_some() && process.space.is_none() {
-                *place = None;
+            if same && of_child != group {
+                self.end_orphaned(of_child, None);
             }
         }
     }

@@ -1,24 +1,33 @@
 //! State of all processes, behind one mutex.
 
+mod delivery;
+mod family;
 mod futex;
 mod life;
+mod memory;
+mod observe;
 mod program;
+mod signal;
 mod wait;
 
-pub use futex::WakeOperation;
+pub(crate) use delivery::attend;
+pub(crate) use tenon_process_slot::index_of;
 pub use wait::{wait, wait_until};
 
 use crate::call::NUMBERS as NUMBERS_OF_CALLS;
-use crate::file::Files;
-use crate::process::{End, Process};
-use crate::slot::{Slot, limit, slots};
-use crate::thread::Thread;
 use core::fmt::{self, Write as _};
 use core::ops::Range;
 use core_log::Line;
-use tenon_address_space::{Access, KernelPart, PAGE};
+use tenon_address_space::{Access, Denied, KernelPart, PAGE};
+use tenon_entropy::Generator;
+use tenon_files::Files;
 use tenon_frames::Frames;
+use tenon_process_slot::Process;
+use tenon_process_slot::{Key, Scheduler, Thread, Vectors};
+use tenon_process_slot::{Slot, limit, slots};
 use tenon_program::{Errno, Strings};
+use tenon_schedule::{Entry, Rows};
+use tenon_signal::{Own, Shared, Signals};
 use tenon_sync::Mutex;
 use tenon_thread::output;
 use tenon_vfs::Tree;
@@ -29,6 +38,9 @@ const REPORT: usize = if cfg!(feature = "strace") { 220 } else { 96 };
 const FIRST: u32 = 1;
 /// Numbers of processes and threads lie below.
 const NUMBERS: u32 = 1 << 22;
+
+/// A function that is told of the end of a process.
+type AtEnd = fn(&mut State, u32);
 
 /// State of all processes.
 #[derive(Debug)]
@@ -43,15 +55,27 @@ pub struct State {
     kernel_base: u64,
     /// The file tree and open files.
     pub files: Files,
+    /// Signals of processes and threads, by their indices.
+    pub signals: Signals,
     /// Arguments of the program that is being loaded.
     pub strings: &'static mut Strings,
-    processes: &'static mut [Option<Process>],
+    processes: Rows<'static, Process>,
     /// The thread in each slot.
-    threads: &'static mut [Option<Thread>],
+    threads: Rows<'static, Thread>,
+    /// How each of them is scheduled.
+    pub scheduler: Scheduler,
     last: u32,
     /// Counts waits, which gives those of one event their order.
     waits: u64,
-    entropy: u64,
+    /// Waits for several futexes.
+    pub vectors: Vectors,
+    /// Told of the end of each process, by its number: `/proc`, timers, descriptors of
+    /// processes, input and output, queues.
+    pub on_end: [Option<AtEnd>; 6],
+    /// Told of each signal that has become pending: the number of its process, and its own.
+    pub on_signal: Option<fn(&mut State, u32, u8)>,
+    /// The generator of random numbers.
+    pub entropy: Generator,
     /// Numbers of system calls that are reported as unserved.
     unserved: [u64; NUMBERS_OF_CALLS / 64],
 }
@@ -67,7 +91,13 @@ pub fn with_state<R>(action: impl FnOnce(&mut State) -> R) -> R {
     let mut guard = STATE
         .lock()
         .expect("a thread ended with the state of processes");
-    action(guard.as_mut().expect("processes have not been started"))
+    let state = guard.as_mut().expect("processes have not been started");
+    let result = action(state);
+    let woken = state.files.take_woken();
+    if woken != 0 {
+        state.wake_enlisted(woken);
+    }
+    result
 }
 
 impl State {
@@ -79,7 +109,6 @@ impl State {
     pub(crate) unsafe fn install(
         memory: Range<usize>,
         archive: &'static [u8],
-        entropy: u64,
     ) -> Result<(), Errno> {
         let mut start = memory.start.next_multiple_of(PAGE);
         let mut reserve = |size: usize| {
@@ -91,22 +120,34 @@ impl State {
         let (count, slots) = (limit(), slots().len());
         let processes = reserve(count * size_of::<Option<Process>>())? as *mut Option<Process>;
         let threads = reserve(slots * size_of::<Option<Thread>>())? as *mut Option<Thread>;
+        let shared = reserve(count * size_of::<Shared>())? as *mut Shared;
+        let own = reserve(slots * size_of::<Own>())? as *mut Own;
+        let entries = slots * size_of::<Option<Entry<Key>>>();
+        let entries = reserve(entries)? as *mut Option<Entry<Key>>;
         // SAFETY: the places are of that size, aligned to pages, and of this state alone; zeros are
-        // strings, and each process and thread is written before its slice exists.
-        let (strings, processes, threads) = unsafe {
+        // strings, and each process, thread and entry is written before its slice exists.
+        let (strings, processes, threads, entries, signals) = unsafe {
             for byte in 0..size_of::<Strings>() / size_of::<u64>() {
                 strings.cast::<u64>().add(byte).write(0);
             }
             for index in 0..count {
                 processes.add(index).write(None);
+                shared.add(index).write(Shared::NEW);
             }
             for index in 0..slots {
                 threads.add(index).write(None);
+                entries.add(index).write(None);
+                own.add(index).write(Own::NEW);
             }
             (
                 &mut *strings,
                 core::slice::from_raw_parts_mut(processes, count),
                 core::slice::from_raw_parts_mut(threads, slots),
+                core::slice::from_raw_parts_mut(entries, slots),
+                Signals::new(
+                    core::slice::from_raw_parts_mut(shared, count),
+                    core::slice::from_raw_parts_mut(own, slots),
+                ),
             )
         };
         // SAFETY: what is behind the reserved places is of the frames alone.
@@ -119,12 +160,17 @@ impl State {
             kernel: KernelPart::EMPTY,
             kernel_base: 0,
             files: Files::new(tree),
+            signals,
             strings,
-            processes,
-            threads,
+            processes: Rows::new(processes),
+            threads: Rows::new(threads),
+            scheduler: Scheduler::new(entries),
             last: 0,
             waits: 0,
-            entropy,
+            vectors: Vectors::new(),
+            on_end: [None; 6],
+            on_signal: None,
+            entropy: Generator::new(),
             unserved: [0; NUMBERS_OF_CALLS / 64],
         };
         *STATE.lock().map_err(|_| Errno::EAGAIN)? = Some(state);
@@ -164,15 +210,25 @@ impl State {
         self.parts(slot).map(|(process, ..)| process)
     }
 
-    /// The process of a slot, the frames and the open files.
-    pub fn parts(&mut self, slot: &Slot) -> Result<(&mut Process, &mut Frames, &mut Files), Errno> {
+    /// As [`parts`](Self::parts), and the signals.
+    pub fn parts_with_signals(
+        &mut self,
+        slot: &Slot,
+    ) -> Result<(&mut Process, &mut Frames, &mut Files, &mut Signals), Errno> {
         let index = self.process_index(slot)?;
         let process = self.processes.get_mut(index).and_then(Option::as_mut);
         Ok((
             process.ok_or(Errno::ESRCH)?,
             &mut self.frames,
             &mut self.files,
+            &mut self.signals,
         ))
+    }
+
+    /// The process of a slot, the frames and the open files.
+    pub fn parts(&mut self, slot: &Slot) -> Result<(&mut Process, &mut Frames, &mut Files), Errno> {
+        let (process, frames, files, _) = self.parts_with_signals(slot)?;
+        Ok((process, frames, files))
     }
 
     /// The process of a slot, the frames and the strings of the program that it loads.
@@ -209,21 +265,9 @@ impl State {
     pub fn has_own_program(&self, number: u32) -> bool {
         let mut all = self.processes.iter().flatten();
         all.find(|process| process.number == number)
-            .is_none_or(|process| process.own_program || process.end.is_some())
-    }
-
-    /// 32 bytes that differ from program to program.
-    pub fn random(&mut self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        for word in bytes.chunks_mut(8) {
-            // SplitMix64: places vary by it; keys come from the TRNG of Mortise.
-            self.entropy = self.entropy.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = self.entropy;
-            mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            word.copy_from_slice(&(mixed ^ mixed >> 31).to_le_bytes());
-        }
-        bytes
+            .is_none_or(|process| {
+                process.lender.is_none() && (process.own_program || process.end.is_some())
+            })
     }
 
     /// Serves an abort of EL0.
@@ -232,9 +276,12 @@ impl State {
         slot: &Slot,
         address: usize,
         access: Access,
-    ) -> Result<(), Errno> {
-        let (process, frames, _) = self.parts(slot)?;
-        Ok(process.space()?.fault(address, access, frames)?)
+    ) -> Result<(), Denied> {
+        let parts = self.parts(slot);
+        let (process, frames, _) = parts.map_err(|_| Denied::NoArea)?;
+        process.usage.faults += 1;
+        let space = process.space().map_err(|_| Denied::NoArea)?;
+        space.fault(address, access, frames)
     }
 
     /// Reports a system call that no library serves, once for each number.
@@ -260,23 +307,4 @@ pub(crate) fn report(text: fmt::Arguments<'_>) {
     // Writing to a `Line` never fails: it truncates.
     let _ = writeln!(line, "{text}");
     output::write(line.as_str().as_bytes());
-}
-
-/// Reports the end of the first process.
-fn report_end(process: &Process) {
-    let name = process.name();
-    match process.end {
-        Some(End::Exit(0)) => report(format_args!("{name} has ended")),
-        Some(End::Exit(code)) => report(format_args!("{name} has ended with {code}")),
-        Some(End::Signal(signal)) => {
-            report(format_args!("{name} was ended by signal {signal}"));
-        }
-        None => {}
-    }
-}
-
-/// The index of a slot, which is that of its thread.
-fn index_of(slot: &Slot) -> usize {
-    let first = slots().as_ptr() as usize;
-    (core::ptr::from_ref(slot) as usize).wrapping_sub(first) / size_of::<Slot>()
 }

@@ -1,13 +1,14 @@
 //! Waits of threads for a change of the state, for an event, or for a time.
 
-use super::{State, with_state};
-use crate::slot::Slot;
-use crate::thread::Waiting;
+use super::{State, index_of, with_state};
+use tenon_files::Side;
+use tenon_process_slot::Waiting;
+use tenon_process_slot::{Slot, slots};
 use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
-/// Calls `attempt` until it has a result; in between, waits for a change of the state. `EINTR` once
-/// the thread is to end.
+/// Calls `attempt` until it has a result; in between, waits for a change of the state. `ERESTARTSYS`
+/// once the thread has a signal to deliver, which restarts the call or makes it `EINTR`.
 pub fn wait<R>(
     slot: &'static Slot,
     attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
@@ -23,17 +24,31 @@ pub fn wait_until<R>(
     waiting: Waiting,
     mut attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
 ) -> Result<Option<R>, Errno> {
+    let mut enlisted = false;
     loop {
         let result = with_state(|state| {
+            if slot.is_ended() {
+                state.leave_source(slot);
+                return Err(Errno::EINTR);
+            }
+            if enlisted {
+                state.delist(slot)?;
+            }
             let result = attempt(state);
+            if result.is_err() && waiting == Waiting::Source {
+                state.delist(slot)?;
+            }
             if matches!(result, Ok(None)) {
-                if slot.is_ended() {
-                    return Err(Errno::EINTR);
+                let (index, place) = state.indices(slot)?;
+                if waiting != Waiting::Killable && state.signals.is_interrupted(index, place) {
+                    state.leave_source(slot);
+                    return Err(Errno::ERESTARTSYS);
                 }
                 state.thread(slot)?.waiting = waiting;
             }
             result
         })?;
+        enlisted = waiting == Waiting::Source;
         if result.is_some() {
             return Ok(result);
         }
@@ -42,18 +57,67 @@ pub fn wait_until<R>(
                 state.thread(slot)?.waiting = Waiting::No;
                 // A wake-up at the moment of the deadline.
                 slot.forget_wake();
-                attempt(state)
+                if enlisted {
+                    state.delist(slot)?;
+                }
+                let result = attempt(state);
+                if !matches!(result, Ok(Some(_))) {
+                    state.leave_source(slot);
+                }
+                result
             });
         }
     }
 }
 
 impl State {
+    /// Has the calling thread wait at a source, if its attempt has no result.
+    pub fn enlist(&mut self, slot: &Slot, source: u32, side: Side) -> Result<(), Errno> {
+        if side != Side::Poll {
+            self.thread(slot)?.enlisted = Some((source, side));
+        }
+        self.files.enlist(source, side, index_of(slot));
+        Ok(())
+    }
+
+    /// Ends the wait at a source, for the next attempt.
+    fn delist(&mut self, slot: &Slot) -> Result<(), Errno> {
+        if let Some((source, side)) = self.thread(slot)?.enlisted.take() {
+            self.files.delist(source, side, index_of(slot));
+        }
+        Ok(())
+    }
+
+    /// Ends the wait at a source without a further attempt: the event that may have woken this thread
+    /// wakes the next one.
+    fn leave_source(&mut self, slot: &Slot) {
+        let left = self.thread(slot).ok();
+        if let Some((source, side)) = left.and_then(|thread| thread.enlisted.take()) {
+            self.files.delist(source, side, index_of(slot));
+            self.files.wake_next(source, side);
+        }
+    }
+
+    /// Wakes the threads of these bits that wait at sources.
+    #[cold]
+    pub(super) fn wake_enlisted(&mut self, mut bits: u64) {
+        while bits != 0 {
+            let first = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            for index in (first..self.threads.len()).step_by(64) {
+                let waiting = self.threads[index].as_ref().map(|thread| thread.waiting);
+                if waiting == Some(Waiting::Source) {
+                    self.wake_thread(index);
+                }
+            }
+        }
+    }
+
     /// Wakes all threads that wait for a change.
     pub fn wake(&mut self) {
-        for (thread, slot) in self.threads.iter_mut().zip(super::slots()) {
+        for (thread, slot) in self.threads.iter_mut().zip(slots()) {
             if let Some(thread) = thread
-                && thread.waiting == Waiting::Change
+                && matches!(thread.waiting, Waiting::Change | Waiting::Killable)
             {
                 thread.waiting = Waiting::No;
                 slot.wake();
@@ -65,7 +129,7 @@ impl State {
     pub fn wake_thread(&mut self, index: usize) {
         if let Some(thread) = self.threads.get_mut(index).and_then(Option::as_mut)
             && core::mem::take(&mut thread.waiting) != Waiting::No
-            && let Some(slot) = super::slots().get(index)
+            && let Some(slot) = slots().get(index)
         {
             slot.wake();
         }

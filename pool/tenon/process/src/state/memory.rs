@@ -1,0 +1,57 @@
+//! Memory that processes share: files in address spaces, and [`Key`]s of words.
+
+use super::State;
+use tenon_address_space::PAGE;
+use tenon_process_slot::Key;
+use tenon_process_slot::Slot;
+use tenon_program::Errno;
+
+impl State {
+    /// Changes the size of a file, by a step if it has many pages more, and removes what it loses from
+    /// all address spaces; returns whether that is done.
+    pub fn resize_file(&mut self, inode: u32, size: u64) -> Result<bool, Errno> {
+        let files = &mut self.files.tree.files;
+        let shrinks = size < files.inode(inode)?.size;
+        let done = files.resize(inode, size, &mut self.frames)?;
+        if done
+            && shrinks
+            && let Some(content) = files.mapped(inode)
+        {
+            // The last page has changed as well, where it lies in the image.
+            let (key, first) = (content.key(), size / PAGE as u64);
+            let kept = u64::from(content.has_page(first));
+            self.discard_object(key, first + kept);
+        }
+        Ok(done)
+    }
+
+    /// Removes the pages of an object from one on from all address spaces.
+    pub fn discard_object(&mut self, key: usize, first: u64) {
+        let spaces = self.processes.iter_mut().flatten();
+        for space in spaces.filter_map(|process| process.space.as_mut()) {
+            space.discard_object(key, first, &mut self.frames);
+        }
+    }
+
+    /// The key of a word of the calling thread's process.
+    pub fn key(&self, slot: &Slot, address: usize) -> Result<Key, Errno> {
+        if !address.is_multiple_of(size_of::<u32>()) {
+            return Err(Errno::EINVAL);
+        }
+        let process = self.process_index(slot)?;
+        let space = self.processes[process].as_ref();
+        let space = space.and_then(|process| process.space.as_ref());
+        if let Some(space) = space.filter(|space| space.shares())
+            && let Some(area) = space.areas().find(address)
+            && area.is_shared()
+            && let Some((key, page)) = area.object(address)
+        {
+            // Indices of processes are lower than any key.
+            return Ok(Key {
+                process: key,
+                address: page as usize * PAGE + address % PAGE,
+            });
+        }
+        Ok(Key { process, address })
+    }
+}
