@@ -64,6 +64,8 @@ options! { $
     server_slice: usize = TENON_THREAD_SERVER_TURN_US, on_the_host: 1_000;
     /// Whether the use of the servers' budgets is counted.
     server_counters: bool = TENON_THREAD_SERVER_COUNTERS, on_the_host: true;
+    /// Whether a hypervisor emulates the serial port.
+    virtual_serial: bool = TENON_THREAD_VIRTUAL_SERIAL, on_the_host: false;
     /// Whether the image has its own address space.
     protection: bool = TENON_THREAD_PROTECTION, on_the_host: false;
     /// Whether the image is optimised for size: fast paths that only save time are left out.
@@ -112,4 +114,6 @@ options! { $
     user: bool = TENON_THREAD_USER, on_the_host: false;
     /// The priority of the threads of processes.
     process_priority: usize = TENON_PROCESS_PRIORITY, on_the_host: 2;
+    /// The highest priority of the threads of processes.
+    process_realtime_priority: usize = TENON_PROCESS_REALTIME_PRIORITY, on_the_host: 31;
 }

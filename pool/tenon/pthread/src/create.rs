@@ -77,6 +77,8 @@ unsafe fn create(
     };
     slot.memory.set(Some(memory));
     slot.policy.set(policy);
+    // For a debugger, which names the thread by it.
+    slot.result.set(start as *mut c_void);
     let beginning = StartRecord {
         slot,
         start,

@@ -61,6 +61,7 @@ pub struct Slot {
     pub(crate) ending: Cell<bool>,
     /// Number of this use of the slot, which detects a stale `pthread_t`.
     pub(crate) number: Cell<u32>,
+    /// The thread's start routine until it ends, then its exit value.
     pub(crate) result: Cell<*mut c_void>,
     /// Threads that wait for the end of this one.
     pub(crate) joiners: WaitQueue,

@@ -51,7 +51,7 @@ impl PeriodicTimer {
         };
         if options::cores() > 1 {
             let alarm = kernel.start_shared_timer(self.0.timer(), begin);
-            return alarm.map_or((), |alarm| kernel.clock().rearm_timer(alarm));
+            return alarm.map_or((), |alarm| kernel.set_alarm(alarm));
         }
         kernel.cancel_timer(self.0.timer());
         kernel.start_timer(self.0.timer(), begin());
@@ -102,7 +102,7 @@ fn release<F: Fn() + Copy + 'static>(
 fn restart_slow(timer: &'static time::PeriodicTimer, kernel: &Kernel, now: u64) {
     skip_missed(timer, kernel, now);
     if let Some(alarm) = kernel.restart_timer(timer.timer(), timer.series().ticks()) {
-        kernel.clock().rearm_timer(alarm);
+        kernel.set_alarm(alarm);
     }
 }
 

@@ -66,7 +66,7 @@ impl Timer {
         kernel.record(Event::Start, &self.0);
         let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
         if let Some(alarm) = kernel.start_idle_timer(&self.0, ticks) {
-            kernel.clock().rearm_timer(alarm);
+            kernel.set_alarm(alarm);
         }
         // SAFETY: the operation on the timer queue is complete.
         unsafe { irq_mask::restore(mask) };

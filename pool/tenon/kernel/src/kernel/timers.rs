@@ -16,7 +16,7 @@ impl Kernel {
             _ => self.start_shared_timer(timer, || ticks),
         };
         if let Some(alarm) = alarm {
-            self.clock().rearm_timer(alarm);
+            self.set_alarm(alarm);
         }
     }
 
@@ -68,18 +68,22 @@ impl Kernel {
     /// Expires timers that are due: the timer interrupt's work.
     #[inline(always)]
     pub(crate) fn expire(&self) {
-        let clock = self.clock();
-        let now = clock.ticks();
+        let now = self.clock().ticks();
+        self.expire_slice(now);
         if options::cores() > 1 {
             return self.expire_shared_timers(now);
         }
         match selected() {
+            // The interrupt was for the end of a slice.
+            Selected::Heap if options::slice() != 0 && self.timers.alarm() > now => {
+                self.set_alarm(self.timers.alarm());
+            }
             Selected::Heap => {
                 // An image made for size leaves out the fast path for a single due timer.
                 if !options::small()
                     && let Some((timer, alarm)) = self.timers.heap().expire_single(now)
                 {
-                    clock.rearm_timer(alarm);
+                    self.set_alarm(alarm);
                     return expiry::expire(timer, self, now);
                 }
                 self.expire_several(now);
@@ -94,7 +98,7 @@ impl Kernel {
         for _ in 0..EXPIRY_STEPS {
             match self.timers.list().expire(now) {
                 Ok(timer) => expiry::expire(timer, self, now),
-                Err(next) => return self.clock().rearm_timer(next),
+                Err(next) => return self.set_alarm(next),
             }
         }
     }
@@ -108,7 +112,7 @@ impl Kernel {
             match wheel.expire(tick) {
                 Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().rearm_timer((tick + 1).saturating_mul(length)),
+                Step::Idle => return self.set_alarm((tick + 1).saturating_mul(length)),
             }
         }
         // If more timers are due, the compare value is still in the past and interrupts at once.
@@ -130,7 +134,7 @@ impl Kernel {
             match timers.cascade(now) {
                 Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().rearm_timer(timers.alarm()),
+                Step::Idle => return self.set_alarm(timers.alarm()),
             }
         }
         // More timers may be due: the compare value has passed, so the interrupt stays pending.

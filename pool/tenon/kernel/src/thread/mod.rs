@@ -329,6 +329,9 @@ impl fmt::Debug for Thread {
 pub struct TimeSlice {
     /// Ticks of its slice that it used before it was preempted.
     used: Cell<u64>,
+    /// Ticks of its slice, zero for as many as all threads have. A new thread has those of the one
+    /// before it: what sets it does so for each, and no other image has code for it.
+    pub length: Cell<u32>,
     enabled: Cell<bool>,
 }
 
@@ -336,6 +339,7 @@ impl TimeSlice {
     const fn new() -> Self {
         Self {
             used: Cell::new(0),
+            length: Cell::new(0),
             enabled: Cell::new(false),
         }
     }

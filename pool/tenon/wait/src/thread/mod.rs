@@ -8,11 +8,13 @@ pub use error::Error;
 pub use handle::{Handle, handle_of, with_living};
 
 use core::fmt;
+use core::time::Duration;
 use core_sched::Priority;
 use tenon_kernel::kernel::Kernel;
 use tenon_kernel::thread;
 use tenon_machine::irq_mask::without_irqs;
 use tenon_machine::object_lock::PI_CHAIN_LOCK;
+use tenon_time::nanoseconds;
 
 /// A thread, or the contents of its storage after it has ended. Code that knows that the thread
 /// lives, and the thread itself, use this type; other code uses a [`Handle`].
@@ -58,6 +60,17 @@ impl Thread {
     pub fn set_slicing(&'static self, slicing: bool) {
         Kernel::with_reschedule(|kernel| {
             self.0.time_slice().enable(slicing);
+            kernel.update_slice_timer();
+        });
+    }
+
+    /// Sets the length of its time slices, of at most 2^32 - 1 ticks; zero for that of all threads.
+    /// No effect in an image without time slices.
+    pub fn set_slice(&'static self, length: Duration) {
+        Kernel::with_reschedule(|kernel| {
+            let ticks = kernel.clock().frequency().ticks(nanoseconds(length));
+            let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
+            self.0.time_slice().length.set(ticks);
             kernel.update_slice_timer();
         });
     }

@@ -71,7 +71,7 @@ impl Kernel {
             restarts.then(|| timers.start(timer, next())).flatten()
         });
         if let Some(alarm) = alarm.flatten() {
-            self.clock().rearm_timer(alarm);
+            self.set_alarm(alarm);
         }
     }
 
@@ -95,7 +95,7 @@ impl Kernel {
             match step {
                 Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
-                Step::Idle => return self.clock().rearm_timer(self.timers.heap().alarm()),
+                Step::Idle => return self.set_alarm(self.timers.heap().alarm()),
             }
         }
         // If more timers are due, the compare value is still in the past and interrupts at once.
