@@ -1,55 +1,30 @@
-//! [`ppoll`], [`pselect6`] and [`eventfd2`]: waiting for several descriptors.
+//! [`ppoll`] and [`pselect6`]: waiting for several descriptors.
 
-use crate::file::{flag, install};
-use crate::user;
-use tenon_process::{Caller, Errno, Object, State, with_state};
-use tenon_thread::time::{self, Duration, Instant};
+use tenon_process::user_memory;
+use tenon_process::{Caller, Errno, Side, State, ready, with_state};
+use tenon_signal::Set;
+use tenon_thread::time::Instant;
 
-/// Events of `poll`: what a descriptor is ready for.
-mod ready {
-    pub const READABLE: u16 = 0x1;
-    pub const WRITABLE: u16 = 0x4;
-    pub const ERROR: u16 = 0x8;
-    pub const HANGUP: u16 = 0x10;
-    pub const INVALID: u16 = 0x20;
-}
+/// Events that are stated without being asked for.
+const ALWAYS: u16 = ready::ERROR | ready::HANGUP | ready::INVALID;
 
-/// Interval at which a wait with a timeout looks for events.
-const POLL: Duration = Duration::from_millis(1);
-/// Bytes that a pipe has room for when it is writable.
-const PIPE_BUF: usize = 4096;
-
-/// The largest value of a counter.
-pub(crate) const COUNT_END: u64 = u64::MAX - 1;
-
-/// The events of a descriptor.
-fn events(state: &mut State, caller: &Caller, number: i32) -> u16 {
-    let object = caller.parts(state).and_then(|(process, _, files)| {
-        let description = files.get(&process.descriptor(number)?.file)?;
-        Ok(match description.object {
-            Object::Pipe(index, writes) => Ok((index, writes)),
-            Object::Counter(0, _) => Err(ready::WRITABLE),
-            Object::Counter(COUNT_END.., _) => Err(ready::READABLE),
-            // Files and devices never let wait; a console does when it is read.
-            _ => Err(ready::READABLE | ready::WRITABLE),
-        })
+/// The events of a descriptor; with none, the caller waits for them.
+fn events(state: &mut State, caller: &Caller, number: i32, asked: u16) -> u16 {
+    let found = caller.parts(state).and_then(|(process, _, files)| {
+        let object = files.get(&process.descriptor(number)?.file)?.object;
+        Ok(files.events(&object))
     });
-    let (index, writes) = match object {
-        Err(_) => return ready::INVALID,
-        Ok(Err(events)) => return events,
-        Ok(Ok(end)) => end,
+    let Ok((events, source)) = found else {
+        return ready::INVALID;
     };
-    let (filled, room) = state.files.fill(index).unwrap_or_default();
-    let open = state.files.has_other_end(index, writes);
-    match (writes, open) {
-        (true, false) => ready::WRITABLE | ready::ERROR,
-        (true, true) if room >= PIPE_BUF => ready::WRITABLE,
-        (true, true) => 0,
-        (false, open) => {
-            let readable = if filled > 0 { ready::READABLE } else { 0 };
-            readable | if open { 0 } else { ready::HANGUP }
-        }
+    let events = events & (asked | ALWAYS);
+    if events == 0
+        && let Some(source) = source
+    {
+        // The calling thread exists.
+        let _ = caller.enlist(state, source, Side::Poll);
     }
+    events
 }
 
 /// When a wait ends, by the `struct timespec` at an address; `None` if it has no end.
@@ -65,64 +40,110 @@ fn deadline(caller: &Caller, from: usize) -> Result<Option<Instant>, Errno> {
     )))
 }
 
+/// States how much of a timeout is left, as Linux does; an address that cannot be written is no error.
+fn put_rest(caller: &Caller, deadline: Option<Instant>, to: usize) {
+    const SECOND: u64 = 1_000_000_000;
+    /// `STICKY_TIMEOUTS` of `personality`.
+    const STICKY: u32 = 0x400_0000;
+    let is_sticky = || with_state(|state| Ok(caller.parts(state)?.0.personality & STICKY != 0));
+    if let Some(deadline) = deadline
+        && is_sticky() == Ok::<_, Errno>(false)
+    {
+        let now = Instant::now().nanoseconds();
+        let rest = deadline.nanoseconds().saturating_sub(now);
+        let _ = user_memory::put_words(caller, to, [rest / SECOND, rest % SECOND]);
+    }
+}
+
 /// Calls `attempt` until it returns a number other than zero, or until the deadline.
 fn wait(
     caller: &Caller,
     deadline: Option<Instant>,
     mut attempt: impl FnMut(&mut State) -> Result<u64, Errno>,
 ) -> Result<u64, Errno> {
-    let Some(deadline) = deadline else {
-        return caller.wait(|state| {
-            let ready = attempt(state)?;
-            Ok((ready > 0).then_some(ready))
-        });
-    };
-    loop {
-        let ready = with_state(&mut attempt)?;
-        let now = Instant::now().nanoseconds();
-        if ready > 0 || now >= deadline.nanoseconds() {
-            return Ok(ready);
-        }
-        let rest = Duration::from_nanos(deadline.nanoseconds() - now);
-        time::sleep(rest.min(POLL));
+    let over = deadline.is_some_and(|deadline| deadline <= Instant::now());
+    if over {
+        return with_state(attempt);
     }
+    let ready = caller.wait_events(deadline, |state| {
+        let ready = attempt(state)?;
+        Ok((ready > 0).then_some(ready))
+    })?;
+    Ok(ready.unwrap_or(0))
 }
 
-/// `ppoll`: the mask of signals is not used.
+/// The mask of signals at an address, if it is not null.
+fn mask(caller: &Caller, from: usize, size: usize) -> Result<Option<Set>, Errno> {
+    if from == 0 {
+        return Ok(None);
+    }
+    if size != size_of::<u64>() {
+        return Err(Errno::EINVAL);
+    }
+    let [bits] = user_memory::words(caller, from)?;
+    Ok(Some(Set(bits)))
+}
+
+/// `ppoll`.
 pub fn ppoll(caller: &Caller) -> Result<u64, Errno> {
+    let mask = mask(caller, caller.address(3), caller.address(4))?;
+    let ready = caller.with_mask(mask, || poll(caller));
+    ready.map_err(|error| error.interrupted(Errno::ERESTARTNOHAND))
+}
+
+fn poll(caller: &Caller) -> Result<u64, Errno> {
     const SIZE: usize = 8;
+    /// Entries that are copied together.
+    const AT_ONCE: usize = 16;
     let (from, count) = (caller.address(0), caller.address(1));
     let limit = with_state(|state| Ok::<_, Errno>(caller.parts(state)?.0.files.limit()))?;
     if count > limit as usize {
         return Err(Errno::EINVAL);
     }
     let deadline = deadline(caller, caller.address(2))?;
-    wait(caller, deadline, |state| {
+    let ready = wait(caller, deadline, |state| {
         let mut ready = 0;
-        for index in 0..count {
-            let at = from.wrapping_add(index * SIZE);
-            let mut bytes = [0; SIZE];
-            user::read(state, caller, at, &mut bytes)?;
-            let [a, b, c, d, low, high, ..] = bytes;
-            let number = i32::from_le_bytes([a, b, c, d]);
-            let asked = u16::from_le_bytes([low, high]);
-            let always = ready::ERROR | ready::HANGUP | ready::INVALID;
-            let found = match number {
-                ..0 => 0,
-                _ => events(state, caller, number) & (asked | always),
-            };
-            user::write(state, caller, at.wrapping_add(6), &found.to_le_bytes())?;
-            ready += u64::from(found != 0);
+        let mut bytes = [[0; SIZE]; AT_ONCE];
+        for start in (0..count).step_by(AT_ONCE) {
+            let bytes = &mut bytes[..(count - start).min(AT_ONCE)];
+            let at = from.wrapping_add(start * SIZE);
+            user_memory::read(state, caller, at, bytes.as_flattened_mut())?;
+            for entry in bytes.iter_mut() {
+                let [a, b, c, d, low, high, ..] = *entry;
+                let number = i32::from_le_bytes([a, b, c, d]);
+                let asked = u16::from_le_bytes([low, high]);
+                let found = match number {
+                    ..0 => 0,
+                    _ => events(state, caller, number, asked),
+                };
+                entry[6..].copy_from_slice(&found.to_le_bytes());
+                ready += u64::from(found != 0);
+            }
+            user_memory::write(state, caller, at, bytes.as_flattened())?;
         }
         Ok(ready)
-    })
+    });
+    put_rest(caller, deadline, caller.address(2));
+    ready
 }
 
 /// Bytes of a set of `select`, for as many descriptors as there can be.
 const SET: usize = 128;
 
-/// `pselect6`: the mask of signals is not used.
+/// `pselect6`.
 pub fn pselect6(caller: &Caller) -> Result<u64, Errno> {
+    let mask = match caller.address(5) {
+        0 => None,
+        from => {
+            let [from, size] = user_memory::words(caller, from)?;
+            mask(caller, from as usize, size as usize)?
+        }
+    };
+    let ready = caller.with_mask(mask, || select(caller));
+    ready.map_err(|error| error.interrupted(Errno::ERESTARTNOHAND))
+}
+
+fn select(caller: &Caller) -> Result<u64, Errno> {
     let count = usize::try_from(caller.int(0)).map_err(|_| Errno::EINVAL)?;
     let count = count.min(SET * 8);
     let size = count.div_ceil(64) * 8;
@@ -130,7 +151,7 @@ pub fn pselect6(caller: &Caller) -> Result<u64, Errno> {
     for (index, set) in asked.iter_mut().enumerate() {
         let from = caller.address(1 + index);
         if from != 0 {
-            with_state(|state| user::read(state, caller, from, &mut set[..size]))?;
+            with_state(|state| user_memory::read(state, caller, from, &mut set[..size]))?;
         }
     }
     let deadline = deadline(caller, caller.address(4))?;
@@ -143,15 +164,19 @@ pub fn pselect6(caller: &Caller) -> Result<u64, Errno> {
             if asked.iter().all(|set| set[byte] & bit == 0) {
                 continue;
             }
-            let events = events(state, caller, number as i32);
-            if events & ready::INVALID != 0 {
-                return Err(Errno::EBADF);
-            }
             let kinds = [
                 ready::READABLE | ready::HANGUP | ready::ERROR,
                 ready::WRITABLE | ready::ERROR,
                 0,
             ];
+            let mut wanted = 0;
+            for (set, kind) in asked.iter().zip(kinds) {
+                wanted |= if set[byte] & bit != 0 { kind } else { 0 };
+            }
+            let events = events(state, caller, number as i32, wanted);
+            if events & ready::INVALID != 0 {
+                return Err(Errno::EBADF);
+            }
             for ((asked, found), kind) in asked.iter().zip(&mut found).zip(kinds) {
                 if asked[byte] & bit != 0 && events & kind != 0 {
                     found[byte] |= bit;
@@ -160,31 +185,14 @@ pub fn pselect6(caller: &Caller) -> Result<u64, Errno> {
             }
         }
         Ok(ready)
-    })?;
+    });
+    put_rest(caller, deadline, caller.address(4));
+    let ready = ready?;
     for (index, set) in found.iter().enumerate() {
         let to = caller.address(1 + index);
         if to != 0 {
-            with_state(|state| user::write(state, caller, to, &set[..size]))?;
+            with_state(|state| user_memory::write(state, caller, to, &set[..size]))?;
         }
     }
     Ok(ready)
-}
-
-/// `eventfd2`: a counter with a descriptor.
-pub fn eventfd2(caller: &Caller) -> Result<u64, Errno> {
-    const SEMAPHORE: u32 = 1;
-    let flags = caller.argument(1) as u32;
-    if flags & !(SEMAPHORE | flag::NONBLOCK | flag::CLOSE_ON_EXEC) != 0 {
-        return Err(Errno::EINVAL);
-    }
-    with_state(|state| {
-        let object = Object::Counter(u64::from(caller.argument(0) as u32), flags & SEMAPHORE != 0);
-        let (_, frames, files) = caller.parts(state)?;
-        let opened = files.open(
-            object,
-            flags & flag::NONBLOCK | flag::READ_AND_WRITE,
-            frames,
-        )?;
-        install(state, caller, opened, (flags & flag::CLOSE_ON_EXEC != 0, 0))
-    })
 }

@@ -1,51 +1,45 @@
 //! System calls that read and write files, pipes and devices.
 
-use crate::event::COUNT_END;
-use crate::file::{flag, is_console};
-use crate::names::clock;
-use crate::user;
-use core::cell::Cell;
-use tenon_process::{Caller, Errno, Object, State, with_state};
-use tenon_thread::time::Duration;
-use tenon_thread::{input, output, time};
+use crate::direct;
+use crate::wait::{LIMITED, transfer_special, wait, wait_for};
+use tenon_linux_files::limit::room;
+use tenon_linux_files::names::clock;
+use tenon_linux_files::{event, flag};
+use tenon_process::user_memory;
+use tenon_process::{Caller, Errno, Object, PIPE_BUF, Side, Special, State, with_state};
+use tenon_signal::number;
 use tenon_vfs::Device;
 
 /// Bytes that are copied at a time.
-pub(crate) const PIECE: usize = 512;
-/// Interval at which the console is looked at while a process waits for input.
-const POLL: Duration = Duration::from_millis(2);
+pub const PIECE: usize = 512;
 /// Bytes of one call at most, as in Linux.
-pub(crate) const MOST: usize = 0x7fff_f000;
-/// Bytes of a counter.
-const COUNT: usize = 8;
-/// Bytes that are written to a pipe at once.
-const PIPE_BUF: usize = 4096;
-/// At most as many buffers of a call.
-const VECTORS: u64 = 1024;
+pub const MOST: usize = 0x7fff_f000;
 
 /// What can be transferred at once.
-pub(crate) enum Step {
+pub enum Step {
     /// So many bytes, zero at the end of the file.
     Done(usize),
-    /// So many bytes, which one call transfers alone: a line, a count.
+    /// So many bytes, which one call transfers alone: a line, a message.
     Whole(usize),
-    /// Nothing until the state changes.
+    /// Nothing until an event of the source at which the thread waits.
     Wait,
-    /// Nothing until the console has input.
-    Input,
 }
 
 /// A kind of descriptor that a transfer treats in its own way.
 #[derive(Clone, Copy)]
-pub(crate) enum Target {
+pub enum Target {
+    /// A device.
     Device(Device),
+    /// A file, by its inode.
     File(u32),
+    /// A pipe.
     Pipe(u32),
-    Counter(u64, bool),
+    /// An object of another library.
+    Special(Special),
 }
 
 /// What a descriptor transfers with, if it is open for that; the flags and the offset.
-pub(crate) fn target(
+pub fn target(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -59,21 +53,21 @@ pub(crate) fn target(
     } else {
         flag::WRITE_ONLY
     };
-    if flags & flag::ACCESS == refused {
+    if flags & flag::ACCESS == refused || flags & flag::PATH != 0 {
         return Err(Errno::EBADF);
     }
     let target = match description.object {
         Object::Directory(_) => return Err(Errno::EISDIR),
         Object::File(inode) => Target::File(inode),
         Object::Device(device, _) => Target::Device(device),
-        Object::Pipe(index, _) => Target::Pipe(index),
-        Object::Counter(count, one_by_one) => Target::Counter(count, one_by_one),
+        Object::Pipe(index, ..) => Target::Pipe(index),
+        Object::Special(special) => Target::Special(special),
     };
     Ok((target, flags, offset))
 }
 
 /// Sets the offset of a descriptor.
-pub(crate) fn set_offset(
+pub fn set_offset(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -84,16 +78,6 @@ pub(crate) fn set_offset(
     Ok(())
 }
 
-/// Sets the value of a counter.
-fn set_counter(state: &mut State, caller: &Caller, number: i32, value: u64) -> Result<(), Errno> {
-    let (process, _, files) = caller.parts(state)?;
-    if let Object::Counter(count, _) = &mut files.get(&process.descriptor(number)?.file)?.object {
-        *count = value;
-    }
-    state.wake();
-    Ok(())
-}
-
 /// Reads up to a piece into the memory of the caller.
 fn read_step(
     state: &mut State,
@@ -101,17 +85,31 @@ fn read_step(
     (to, length): (usize, usize),
     at: Option<u64>,
 ) -> Result<Step, Errno> {
+    let (target, flags, offset) = target(state, caller, caller.int(0), false)?;
+    if let Target::File(inode) = target {
+        let place = (inode, at.unwrap_or(offset), at.is_none());
+        tenon_fs_proc::refresh(state, inode, place.1)?;
+        return direct::read(state, caller, (to, length), place);
+    }
+    if let Target::Special(special) = target {
+        if at.is_some() {
+            return Err(Errno::ESPIPE);
+        }
+        let memory = Err((to, length));
+        let count = transfer_special(state, caller, (special, flags), memory, false)?;
+        return Ok(count.map_or(Step::Wait, Step::Whole));
+    }
     let mut piece = [0; PIECE];
     let length = length.min(PIECE);
     let step = take(state, caller, caller.int(0), &mut piece[..length], at)?;
     if let Step::Done(count) | Step::Whole(count) = step {
-        user::write(state, caller, to, &piece[..count])?;
+        user_memory::write(state, caller, to, &piece[..count])?;
     }
     Ok(step)
 }
 
 /// Takes bytes out of a file.
-pub(crate) fn take(
+pub fn take(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -122,10 +120,14 @@ pub(crate) fn take(
     match target {
         Target::File(inode) => {
             let from = at.unwrap_or(offset);
+            tenon_fs_proc::refresh(state, inode, from)?;
             let files = clock(state);
             let now = files.now;
             let count = files.read(inode, from, piece)?;
             files.inode_mut(inode)?.accessed = now;
+            if count > 0 {
+                state.files.changed(inode, event::ACCESS, &mut state.frames);
+            }
             if at.is_none() {
                 set_offset(state, caller, number, from + count as u64)?;
             }
@@ -135,65 +137,66 @@ pub(crate) fn take(
         Target::Pipe(index) => {
             let (_, frames, files) = caller.parts(state)?;
             match files.read_pipe(index, piece, frames) {
-                Some(count) => {
-                    state.wake();
-                    Ok(Step::Done(count))
+                Some(count) => Ok(Step::Done(count)),
+                None => {
+                    let source = files.pipe_source(index);
+                    wait_for(state, caller, (source, Side::Read), flags)?;
+                    Ok(Step::Wait)
                 }
-                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
-                None => Ok(Step::Wait),
             }
         }
-        Target::Counter(..) if at.is_some() => Err(Errno::ESPIPE),
-        Target::Counter(0, _) if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
-        Target::Counter(0, _) => Ok(Step::Wait),
-        Target::Counter(count, one_by_one) => {
-            let read = if one_by_one { 1 } else { count };
-            let place = piece.get_mut(..COUNT).ok_or(Errno::EINVAL)?;
-            place.copy_from_slice(&read.to_le_bytes());
-            set_counter(state, caller, number, count - read)?;
-            Ok(Step::Whole(COUNT))
+        Target::Special(_) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Special(special) => {
+            let count = transfer_special(state, caller, (special, flags), Ok(piece), false)?;
+            Ok(count.map_or(Step::Wait, Step::Whole))
         }
         Target::Device(Device::Null) => Ok(Step::Done(0)),
         Target::Device(Device::Zero | Device::Full) => {
             piece.fill(0);
             Ok(Step::Done(piece.len()))
         }
-        Target::Device(Device::Console) => read_console(piece, flags),
+        Target::Device(Device::Random | Device::Urandom) => {
+            if !state.entropy.is_seeded() {
+                return Err(unseeded(flags & flag::NONBLOCK != 0));
+            }
+            state.entropy.fill(piece);
+            Ok(Step::Done(piece.len()))
+        }
+        Target::Device(Device::Console) => read_console(state, caller, piece, flags),
     }
 }
 
-/// Reads a line, or what there is of one, with echo.
-fn read_console(piece: &mut [u8], flags: u32) -> Result<Step, Errno> {
-    if piece.is_empty() || !input::is_available() {
-        return Ok(Step::Done(0));
+/// What a reader of random bytes gets where there is no seed: none will be there later.
+#[must_use]
+pub fn unseeded(nonblock: bool) -> Errno {
+    if nonblock {
+        Errno::EAGAIN
+    } else {
+        Errno::ENOSYS
     }
-    let mut count = 0;
-    while count < piece.len() {
-        let Some(byte) = input::read_byte() else {
-            break;
-        };
-        let byte = if byte == b'\r' { b'\n' } else { byte };
-        piece[count] = byte;
-        count += 1;
-        output::write(if byte == b'\n' {
-            b"\r\n"
-        } else {
-            core::slice::from_ref(&piece[count - 1])
-        });
-        if byte == b'\n' {
-            break;
-        }
+}
+
+/// Reads a line of the console, or what there is of one.
+fn read_console(
+    state: &mut State,
+    caller: &Caller,
+    piece: &mut [u8],
+    flags: u32,
+) -> Result<Step, Errno> {
+    if let Some(count) = tenon_linux_tty::read(state, caller, piece)? {
+        return Ok(Step::Whole(count));
     }
-    match count {
-        0 if flags & flag::NONBLOCK == 0 => Ok(Step::Input),
-        0 => Err(Errno::EAGAIN),
-        count => Ok(Step::Whole(count)),
+    let source = tenon_linux_tty::source(state)?;
+    wait_for(state, caller, (Some(source), Side::Read), flags)?;
+    match tenon_linux_tty::timeout() {
+        Some(_) => Err(LIMITED),
+        None => Ok(Step::Wait),
     }
 }
 
 /// Reads into a buffer of the caller, which waits until there is a byte unless the call has some,
 /// as it has `begun`.
-fn read_all(
+pub(crate) fn read_all(
     caller: &Caller,
     (to, length): (usize, usize),
     at: Option<u64>,
@@ -210,11 +213,12 @@ fn read_all(
                 Ok(Step::Done(count)) => (count, false),
                 Ok(Step::Whole(count)) => (count, true),
                 // What was read before is the result.
-                Ok(Step::Wait | Step::Input) | Err(_) => (0, true),
+                Ok(Step::Wait) | Err(_) => (0, true),
             }
         };
         done += step;
-        if step < (length - (done - step)).min(PIECE) || done == length || whole {
+        let short = step < (length - (done - step)).min(PIECE);
+        if short || done == length || whole || caller.is_ended() {
             return Ok(done as u64);
         }
     }
@@ -226,17 +230,18 @@ fn first_step(
     rest: (usize, usize),
     at: Option<u64>,
 ) -> Result<(usize, bool), Errno> {
-    loop {
-        let step = caller.wait(|state| match read_step(state, caller, rest, at)? {
-            Step::Done(count) => Ok(Some(Some((count, false)))),
-            Step::Whole(count) => Ok(Some(Some((count, true)))),
-            Step::Input => Ok(Some(None)),
+    let number = (caller.int(0), false);
+    let step = wait(caller, number, |state| {
+        match read_step(state, caller, rest, at)? {
+            Step::Done(count) => Ok(Some((count, false))),
+            Step::Whole(count) => Ok(Some((count, true))),
             Step::Wait => Ok(None),
-        })?;
-        match step {
-            Some(step) => return Ok(step),
-            None => time::sleep(POLL),
         }
+    });
+    match step {
+        // The time of a terminal has passed.
+        Err(Errno::ETIMEDOUT) => Ok((0, true)),
+        step => step,
     }
 }
 
@@ -245,23 +250,51 @@ pub fn read(caller: &Caller) -> Result<u64, Errno> {
     read_all(caller, (caller.address(1), caller.address(2)), None, false)
 }
 
+/// The offset that the fourth argument states, which is not negative.
+pub(crate) fn stated_offset(caller: &Caller) -> Result<u64, Errno> {
+    u64::try_from(caller.argument(3) as i64).map_err(|_| Errno::EINVAL)
+}
+
+/// The error of a call with an offset: what has none is that, before how it is open.
+pub(crate) fn positioned(caller: &Caller, error: Errno) -> Errno {
+    if error != Errno::EBADF {
+        return error;
+    }
+    let has_none = with_state(|state| {
+        let (process, _, files) = caller.parts(state)?;
+        let description = files.get(&process.descriptor(caller.int(0))?.file)?;
+        Ok::<_, Errno>(match description.object {
+            Object::Pipe(..) => true,
+            Object::Special(special) => special.operations.mode >> 12 != 0,
+            _ => false,
+        })
+    });
+    if has_none == Ok(true) {
+        Errno::ESPIPE
+    } else {
+        error
+    }
+}
+
 /// `pread64`.
 pub fn pread64(caller: &Caller) -> Result<u64, Errno> {
     let buffer = (caller.address(1), caller.address(2));
-    read_all(caller, buffer, Some(caller.argument(3)), false)
+    let read = read_all(caller, buffer, Some(stated_offset(caller)?), false);
+    read.map_err(|error| positioned(caller, error))
 }
 
 /// `pwrite64`.
 pub fn pwrite64(caller: &Caller) -> Result<u64, Errno> {
     let buffer = (caller.address(1), caller.address(2));
-    write_all(caller, buffer, Some(caller.argument(3)))
+    let written = write_all(caller, buffer, Some(stated_offset(caller)?));
+    written.map_err(|error| positioned(caller, error))
 }
 
 /// Bytes for the console, which are written without the state's mutex.
 type ForConsole = Option<([u8; PIECE], usize)>;
 
 /// Puts bytes into a file; `None` if that has to wait.
-pub(crate) fn put(
+pub fn put(
     state: &mut State,
     caller: &Caller,
     number: i32,
@@ -271,36 +304,44 @@ pub(crate) fn put(
     let (target, flags, offset) = target(state, caller, number, true)?;
     match target {
         Target::Device(Device::Console) if at.is_some() => Err(Errno::ESPIPE),
-        Target::Device(Device::Null | Device::Zero | Device::Console) => Ok(Some(piece.len())),
+        Target::Device(Device::Console) => {
+            if tenon_linux_tty::may_write(state, caller)? {
+                return Ok(Some(piece.len()));
+            }
+            let source = tenon_linux_tty::source(state)?;
+            wait_for(state, caller, (Some(source), Side::Write), flags)?;
+            Ok(None)
+        }
+        Target::Device(Device::Null | Device::Zero) => Ok(Some(piece.len())),
         Target::Device(Device::Full) => Err(Errno::ENOSPC),
+        Target::Device(Device::Random | Device::Urandom) => {
+            state.entropy.add(piece);
+            Ok(Some(piece.len()))
+        }
         Target::Pipe(_) if at.is_some() => Err(Errno::ESPIPE),
         Target::Pipe(index) => {
             let (_, frames, files) = caller.parts(state)?;
             match files.write_pipe(index, piece, frames) {
-                Some(written) => {
-                    state.wake();
-                    written.map(Some)
+                Some(written) => written.map(Some),
+                None => {
+                    let source = files.pipe_source(index);
+                    wait_for(state, caller, (source, Side::Write), flags)?;
+                    Ok(None)
                 }
-                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
-                None => Ok(None),
             }
         }
-        Target::Counter(..) if at.is_some() => Err(Errno::ESPIPE),
-        Target::Counter(count, _) => {
-            let added = piece.first_chunk().copied().map(u64::from_le_bytes);
-            let added = added
-                .filter(|added| *added != u64::MAX)
-                .ok_or(Errno::EINVAL)?;
-            match count.checked_add(added).filter(|sum| *sum <= COUNT_END) {
-                Some(sum) => {
-                    set_counter(state, caller, number, sum)?;
-                    Ok(Some(COUNT))
-                }
-                None if flags & flag::NONBLOCK != 0 => Err(Errno::EAGAIN),
-                None => Ok(None),
-            }
+        Target::Special(_) if at.is_some() => Err(Errno::ESPIPE),
+        Target::Special(special) => {
+            // The bytes are only read.
+            let mut bytes = [0; PIECE];
+            let bytes = bytes.get_mut(..piece.len()).ok_or(Errno::EINVAL)?;
+            bytes.copy_from_slice(piece);
+            transfer_special(state, caller, (special, flags), Ok(bytes), true)
         }
         Target::File(inode) => {
+            if let Some(origin) = state.files.tree.files.inode(inode)?.origin {
+                return tenon_fs_proc::store(state, &origin, piece).map(Some);
+            }
             let files = clock(state);
             let from = match at {
                 // As in Linux, also where an offset is stated.
@@ -310,6 +351,9 @@ pub(crate) fn put(
             };
             let (_, frames, files) = caller.parts(state)?;
             let count = files.tree.files.write(inode, from, piece, frames)?;
+            if count > 0 {
+                files.changed(inode, event::MODIFY, frames);
+            }
             if at.is_none() {
                 set_offset(state, caller, number, from + count as u64)?;
             }
@@ -324,35 +368,56 @@ fn write_step(
     state: &mut State,
     caller: &Caller,
     (from, length): (usize, usize),
-    at: Option<u64>,
+    (at, begun): (Option<u64>, bool),
     console: &mut ForConsole,
 ) -> Result<Option<(usize, bool)>, Errno> {
-    let (target, flags, _) = target(state, caller, caller.int(0), true)?;
+    let (target, flags, offset) = target(state, caller, caller.int(0), true)?;
     if let Target::Device(Device::Null | Device::Zero) = target {
         return Ok(Some((length, true)));
     }
+    if let Target::File(inode) = target
+        && state.files.tree.files.inode(inode)?.origin.is_none()
+    {
+        let to = match at {
+            // As in Linux, also where an offset is stated.
+            _ if flags & flag::APPEND != 0 => state.files.tree.files.inode(inode)?.size,
+            at => at.unwrap_or(offset),
+        };
+        let place = (inode, to, at.is_none());
+        let most = room(state, caller, to, length)?;
+        let written = direct::write(state, caller, (from, most), place)?;
+        // Bytes beyond the limit are for a call of their own, which fails.
+        return Ok(Some((written.0, written.1 || most < length)));
+    }
+    if let Target::Special(special) = target {
+        if at.is_some() {
+            return Err(Errno::ESPIPE);
+        }
+        let memory = Err((from, length));
+        let count = transfer_special(state, caller, (special, flags), memory, true)?;
+        return Ok(count.map(|count| (count, !special.operations.stream)));
+    }
     let mut piece = [0; PIECE];
-    // Others' bytes are not mixed with so many.
+    // Others' bytes are not mixed with so many, if they are all of the call.
     let at_once = match target {
-        Target::Pipe(index) if length <= PIPE_BUF => {
+        Target::Pipe(index) if length <= PIPE_BUF && !begun => {
             let (filled, room) = state.files.fill(index).unwrap_or_default();
-            if filled > 0 && room < length {
-                return if flags & flag::NONBLOCK != 0 {
-                    Err(Errno::EAGAIN)
-                } else {
-                    Ok(None)
-                };
+            let read = matches!(state.files.ends(index), Some([(_, true), _]));
+            // Without a reader, nothing makes room: that is an error below.
+            if read && filled > 0 && room < length {
+                let source = state.files.pipe_source(index);
+                wait_for(state, caller, (source, Side::Write), flags)?;
+                return Ok(None);
             }
             length
         }
-        Target::Counter(..) => length.min(COUNT),
         _ => length.min(PIECE),
     };
     let mut done = 0;
     loop {
         let part = (at_once - done).min(PIECE);
         let piece = &mut piece[..part];
-        let read = user::read(state, caller, from.wrapping_add(done), piece);
+        let read = user_memory::read(state, caller, from.wrapping_add(done), piece);
         let put = read.and_then(|()| put(state, caller, caller.int(0), piece, at));
         match put {
             Ok(Some(count)) => {
@@ -369,11 +434,11 @@ fn write_step(
     if let Target::Device(Device::Console) = target {
         *console = Some((piece, done));
     }
-    Ok(Some((done, matches!(target, Target::Counter(..)))))
+    Ok(Some((done, false)))
 }
 
 /// Writes a buffer of the caller, and waits where a pipe is full.
-fn write_all(
+pub(crate) fn write_all(
     caller: &Caller,
     (from, length): (usize, usize),
     at: Option<u64>,
@@ -383,19 +448,29 @@ fn write_all(
         let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
         let offset = at.map(|at| at.saturating_add(done as u64));
-        let written = caller.wait(|state| write_step(state, caller, rest, offset, &mut console));
+        let number = (caller.int(0), true);
+        let written = wait(caller, number, |state| {
+            write_step(state, caller, rest, (offset, done > 0), &mut console)
+        });
         if let Some((piece, length)) = &console {
-            output::write(&piece[..*length]);
+            tenon_linux_tty::write(&piece[..*length]);
         }
         let whole = match written {
             Ok((count, whole)) => {
                 done += count;
                 whole
             }
-            Err(_) if done > 0 => true,
-            Err(error) => return Err(error),
+            Err(error) => {
+                if error == Errno::EPIPE {
+                    with_state(|state| caller.raise(state, number::PIPE))?;
+                }
+                if done == 0 {
+                    return Err(error);
+                }
+                true
+            }
         };
-        if whole || done == length {
+        if whole || done == length || caller.is_ended() {
             return Ok(done as u64);
         }
     }
@@ -406,149 +481,67 @@ pub fn write(caller: &Caller) -> Result<u64, Errno> {
     write_all(caller, (caller.address(1), caller.address(2)), None)
 }
 
-/// Calls `transfer` for each buffer of a vector, until one is not transferred as a whole.
-fn each_vector(
-    caller: &Caller,
-    transfer: impl Fn((usize, usize), bool) -> Result<u64, Errno>,
-) -> Result<u64, Errno> {
-    if caller.argument(2) > VECTORS {
-        return Err(Errno::EINVAL);
-    }
-    let mut done = 0u64;
-    for index in 0..caller.address(2) {
-        let [from, length] = user::words(caller, caller.address(1).wrapping_add(16 * index))?;
-        if length == 0 {
-            continue;
-        }
-        match transfer((from as usize, length as usize), done > 0) {
-            Ok(count) => {
-                done = done.saturating_add(count);
-                if count < length {
-                    break;
-                }
-            }
-            Err(_) if done > 0 => break,
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
-}
-
-/// `readv`.
-pub fn readv(caller: &Caller) -> Result<u64, Errno> {
-    each_vector(caller, |buffer, begun| {
-        read_all(caller, buffer, None, begun)
-    })
-}
-
-/// `writev`.
-pub fn writev(caller: &Caller) -> Result<u64, Errno> {
-    each_vector(caller, |buffer, _| write_all(caller, buffer, None))
-}
-
-/// `preadv`.
-pub fn preadv(caller: &Caller) -> Result<u64, Errno> {
-    let at = Cell::new(caller.argument(3));
-    each_vector(caller, |buffer, begun| {
-        let done = read_all(caller, buffer, Some(at.get()), begun)?;
-        at.set(at.get().saturating_add(done));
-        Ok(done)
-    })
-}
-
-/// `pwritev`.
-pub fn pwritev(caller: &Caller) -> Result<u64, Errno> {
-    let at = Cell::new(caller.argument(3));
-    each_vector(caller, |buffer, _| {
-        let done = write_all(caller, buffer, Some(at.get()))?;
-        at.set(at.get().saturating_add(done));
-        Ok(done)
-    })
-}
-
-/// `lseek`.
-pub fn lseek(caller: &Caller) -> Result<u64, Errno> {
-    const SET: u64 = 0;
-    const CURRENT: u64 = 1;
-    const END: u64 = 2;
-    with_state(|state| {
-        let (process, _, files) = caller.parts(state)?;
-        let file = &process.descriptor(caller.int(0))?.file;
-        let description = files.get(file)?;
-        let before = description.offset;
-        let size = match description.object {
-            Object::File(inode) => files.tree.files.inode(inode)?.size,
-            Object::Directory(_) => 0,
-            Object::Pipe(..) | Object::Counter(..) | Object::Device(Device::Console, _) => {
-                return Err(Errno::ESPIPE);
-            }
-            Object::Device(..) => return Ok(0),
-        };
-        let base = match caller.argument(2) {
-            SET => 0,
-            CURRENT => before,
-            END => size,
-            _ => return Err(Errno::EINVAL),
-        };
-        let offset = base.checked_add_signed(caller.argument(1) as i64);
-        let offset = offset.filter(|offset| *offset <= i64::MAX as u64);
-        let offset = offset.ok_or(Errno::EINVAL)?;
-        files.get(file)?.offset = offset;
-        Ok(offset)
-    })
-}
-
-/// `ioctl`: the console is a terminal of fixed size; bytes that can be read.
+/// `ioctl`: requests of the terminal; bytes that can be read.
 pub fn ioctl(caller: &Caller) -> Result<u64, Errno> {
-    const GET_ATTRIBUTES: u64 = 0x5401;
-    const SET_ATTRIBUTES: core::ops::RangeInclusive<u64> = 0x5402..=0x5404;
-    const GET_SIZE: u64 = 0x5413;
     /// `FIONREAD`.
     const READABLE: u64 = 0x541b;
-    const SIZE: [u16; 4] = [24, 80, 0, 0];
+    /// `FIONBIO`.
+    const NON_BLOCKING: u64 = 0x5421;
+    /// `RNDGETENTCNT`.
+    const ENTROPY: u64 = 0x8004_5200;
+    /// `FIONCLEX` and `FIOCLEX`.
+    const CLOSE_ON_EXEC: [u64; 2] = [0x5450, 0x5451];
+    let request = caller.argument(1);
     with_state(|state| {
+        let mut wanted = [0; 4];
+        if request == NON_BLOCKING {
+            user_memory::read(state, caller, caller.address(2), &mut wanted)?;
+        }
         let (process, _, files) = caller.parts(state)?;
-        let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-        let to = caller.address(2);
-        if caller.argument(1) == READABLE {
-            let (object, offset) = (&description.object, description.offset);
-            let count = match *object {
-                Object::Pipe(index, _) => files.fill(index).unwrap_or_default().0 as u64,
-                Object::File(inode) => {
-                    let size = files.tree.files.inode(inode)?.size;
-                    size.saturating_sub(offset)
-                }
-                _ => return Err(Errno::ENOTTY),
-            };
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            user::write(state, caller, to, &count.to_le_bytes())?;
+        if CLOSE_ON_EXEC.contains(&request) {
+            let closes = request == CLOSE_ON_EXEC[1];
+            process.files.set_close_on_exec(caller.int(0), closes)?;
             return Ok(0);
         }
-        if !is_console(&description.object) {
+        let description = files.get(&process.descriptor(caller.int(0))?.file)?;
+        if description.flags & flag::PATH != 0 {
+            return Err(Errno::EBADF);
+        }
+        if request == NON_BLOCKING {
+            description.flags &= !flag::NONBLOCK;
+            if wanted != [0; 4] {
+                description.flags |= flag::NONBLOCK;
+            }
+            return Ok(0);
+        }
+        if let Object::Device(Device::Console, _) = description.object {
+            return tenon_linux_tty::request(state, caller);
+        }
+        let object = description.object;
+        if let Object::Device(Device::Random | Device::Urandom, _) = object
+            && request == ENTROPY
+        {
+            let bits: u32 = if state.entropy.is_seeded() { 256 } else { 0 };
+            user_memory::write(state, caller, caller.address(2), &bits.to_le_bytes())?;
+            return Ok(0);
+        }
+        if request != READABLE {
             return Err(Errno::ENOTTY);
         }
-        match caller.argument(1) {
-            GET_ATTRIBUTES => user::write(state, caller, to, &attributes())?,
-            GET_SIZE => {
-                let bytes = SIZE.map(u16::to_le_bytes);
-                user::write(state, caller, to, bytes.as_flattened())?;
+        let (object, offset) = (&description.object, description.offset);
+        let count = match *object {
+            Object::Special(special) => {
+                (special.operations.available)(files, special.number)? as u64
             }
-            request if SET_ATTRIBUTES.contains(&request) => {}
-            _ => return Err(Errno::EINVAL),
-        }
+            Object::Pipe(index, ..) => files.fill(index).unwrap_or_default().0 as u64,
+            Object::File(inode) => {
+                let size = files.tree.files.inode(inode)?.size;
+                size.saturating_sub(offset)
+            }
+            _ => return Err(Errno::ENOTTY),
+        };
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        user_memory::write(state, caller, caller.address(2), &count.to_le_bytes())?;
         Ok(0)
     })
-}
-
-/// `struct termios` of the console: lines, echo, 8 bits, 115,200 baud.
-fn attributes() -> [u8; 36] {
-    const INPUT: u32 = 0o400;
-    const OUTPUT: u32 = 0o5;
-    const CONTROL: u32 = 0o1_0002 | 0o60 | 0o200;
-    const LOCAL: u32 = 0o12;
-    let mut bytes = [0; 36];
-    for (place, word) in bytes.chunks_mut(4).zip([INPUT, OUTPUT, CONTROL, LOCAL]) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
 }

@@ -1,0 +1,92 @@
+//! Copies between files and the memory of a process, page by page, without a buffer of the kernel.
+
+use crate::transfer::{Step, set_offset};
+use tenon_linux_files::event;
+use tenon_linux_files::names::clock;
+use tenon_process::{Access, Caller, Errno, State};
+
+/// Bytes that are copied at a time; in between, the mutex of the state is free.
+const STEP: usize = 4 << 12;
+
+/// A place in a file: its inode, the offset, and whether that is the descriptor's own.
+pub(crate) type Place = (u32, u64, bool);
+
+/// Reads from a file into the memory of the caller.
+pub(crate) fn read(
+    state: &mut State,
+    caller: &Caller,
+    (to, length): (usize, usize),
+    (inode, offset, own): Place,
+) -> Result<Step, Errno> {
+    let length = length.min(STEP);
+    let now = clock(state).now;
+    let (process, frames, files) = caller.parts(state)?;
+    let files = &mut files.tree.files;
+    // A buffer behind the end of the file need not exist.
+    let rest = files.inode(inode)?.size.saturating_sub(offset);
+    let wanted = length.min(usize::try_from(rest).unwrap_or(usize::MAX));
+    let mut done = 0;
+    let copied = process.space()?.try_each_page(
+        (to, wanted),
+        Access::Write,
+        frames,
+        |frame, at, part, _| {
+            let from = offset + part.start as u64;
+            let count = files.read_to(inode, from, (frame, at), part.len())?;
+            done += count;
+            Ok::<_, Errno>(count == part.len())
+        },
+    );
+    if done == 0 {
+        copied?;
+    }
+    files.inode_mut(inode)?.accessed = now;
+    if done > 0 {
+        let (files, frames) = (&mut state.files, &mut state.frames);
+        files.changed(inode, event::ACCESS, frames);
+    }
+    if own {
+        set_offset(state, caller, caller.int(0), offset + done as u64)?;
+    }
+    Ok(if done < length {
+        Step::Whole(done)
+    } else {
+        Step::Done(done)
+    })
+}
+
+/// Writes to a file from the memory of the caller; returns how many bytes, and whether no step
+/// follows.
+pub(crate) fn write(
+    state: &mut State,
+    caller: &Caller,
+    (from, length): (usize, usize),
+    (inode, offset, own): Place,
+) -> Result<(usize, bool), Errno> {
+    let length = length.min(STEP);
+    clock(state);
+    let (process, frames, files) = caller.parts(state)?;
+    let files = &mut files.tree.files;
+    let mut done = 0;
+    let copied = process.space()?.try_each_page(
+        (from, length),
+        Access::Read,
+        frames,
+        |frame, at, part, frames| {
+            let to = offset + part.start as u64;
+            let count = files.write_from(inode, to, ((frame, at), part.len()), frames)?;
+            done += count;
+            Ok::<_, Errno>(count == part.len())
+        },
+    );
+    if done == 0 {
+        copied?;
+    } else {
+        let (files, frames) = (&mut state.files, &mut state.frames);
+        files.changed(inode, event::MODIFY, frames);
+    }
+    if own {
+        set_offset(state, caller, caller.int(0), offset + done as u64)?;
+    }
+    Ok((done, done < length))
+}
