@@ -1,0 +1,24 @@
+//! System calls of Linux for locks of files, and for flags of descriptors.
+//!
+//! | module | calls |
+//! |---|---|
+//! | [`descriptor`] | `fcntl`: copies and flags of descriptors, sizes of pipes, locks |
+//! | [`lock`] | `flock`, and the locks of `fcntl` |
+//!
+//! Locks are those of a process for bytes of a file, which end when it closes any descriptor of that,
+//! and those of an open file description. They are limited in number.
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+pub mod descriptor;
+pub mod lock;
+mod ranges;
+
+use tenon_process::{Call, Calls};
+
+/// All calls of this library.
+pub static CALLS: Calls = Calls(&[Call(25, descriptor::fcntl), Call(32, lock::flock)]);
+
+#[cfg(test)]
+mod tests;
