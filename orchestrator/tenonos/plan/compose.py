@@ -23,11 +23,13 @@ from tenonos.plan.configuration import Solved
 from tenonos.plan.defaults import complete
 from tenonos.plan.demands import images
 from tenonos.plan.english.text import UNREADABLE
-from tenonos.plan.feasibility import Feasibility, cores_of, unclear_unit
+from tenonos.plan.feasibility import NO_CONFIGURATION, Feasibility, cores_of, unclear_unit
 from tenonos.plan.missing import missing
 from tenonos.plan.models import (
     BYTES,
+    NO_DEMAND,
     PROCESSES,
+    Assumption,
     Clash,
     Composition,
     Image,
@@ -74,6 +76,32 @@ def compose(
     return work.run(objective, name)
 
 
+def _disputed(answer: Composition, other: Plan) -> list[Assumption]:
+    """The demands that no one application has together and that another reading has not.
+
+    Contradictions in numbers and with prohibitions are the user's own.
+    """
+    if not answer.reason.startswith(NO_CONFIGURATION) or any(
+        clash.kind == "forbid" for clash in answer.conflict
+    ):
+        return []
+    known = {(item.kind, item.value) for item in other.items}
+    found = []
+    for clash in answer.conflict:
+        if (clash.kind, clash.value) not in known and clash.source:
+            at = answer.objective.find(clash.source)
+            found.append(
+                Assumption(
+                    source=clash.source,
+                    span=(at, at + len(clash.source)),
+                    taken_as=NO_DEMAND,
+                    instead_of=f"{clash.kind} {clash.value}".strip(),
+                    confidence=0.5,
+                )
+            )
+    return found
+
+
 @dataclass
 class Composer:
     """A composition in progress."""
@@ -91,6 +119,17 @@ class Composer:
     def run(self, objective: str, name: str | None) -> Composition:
         """The stages in order."""
         plan = self._read(objective)
+        answer = self._made(plan, name)
+        if plan.instead is not None and (doubts := _disputed(answer, plan.instead)):
+            instead = plan.instead.model_copy(
+                update={"assumptions": [*plan.instead.assumptions, *doubts]}
+            )
+            other = self._made(verified(instead, self.pool), name)
+            return other if other.accepted else answer
+        return answer
+
+    def _made(self, plan: Plan, name: str | None) -> Composition:
+        """The stages after the reading."""
         if unclear := unclear_unit(plan.items):
             return self._refused(plan, *unclear)
         plan = self._placed(plan)
@@ -208,6 +247,7 @@ class Composer:
             images=made,
             devices=owned,
             ignored=plan.ignored,
+            assumptions=plan.assumptions,
             channels=channels.between(self.pool, plan.guests, plan.items, self.apps),
             analysis=schedule.analyse(
                 plan.guests,
@@ -259,5 +299,6 @@ class Composer:
             missing=list(missing),
             conflict=list(dict.fromkeys(found)),
             ignored=plan.ignored,
+            assumptions=plan.assumptions,
             reason=reason,
         )

@@ -6,7 +6,16 @@ The name of the rule is in the field `rule` of `plan`.
 from __future__ import annotations
 
 from tenonos.plan import channels
-from tenonos.plan.models import CHANNEL, PARTITION, Guest, Item, Plan, is_bare, shares_cores
+from tenonos.plan.models import (
+    CHANNEL,
+    PARTITION,
+    PROCESSES,
+    Guest,
+    Item,
+    Plan,
+    is_bare,
+    shares_cores,
+)
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 from tenonos.system.limits import LINUX_LEAST
@@ -37,11 +46,14 @@ RULES = {
     "one-core-for-all": "VMs that share a core have one core together",
     "cores-are-shared": "a real-time VM runs on the last core, other VMs on all cores",
     "linux-has-a-virtual-gic": "a distribution's kernel needs a complete interrupt controller",
+    "processes-have-random-numbers": "programs make keys, and their addresses vary",
     "linux-has-seeds": "without one each system call of Linux takes longer, and there is no KASLR",
     "no-virtual-gic-of-that-kind": "each VM uses its CPU interfaces of the board's GICv2",
     "channels-between-vms": "VMs exchange messages through shared memory",
     "ends-of-the-application": "a channel of the application, to the VM with the other end",
     "a-core-of-its-maker": "on the last core of its creator, at a higher priority",
+    "affirmed-when-asked": "the user said so when asked",
+    "linux-has-the-file-system": "files on a disk are Linux's, on a disk of its own",
     "at-most": "an upper bound",
     "alone-forbids-guests": "alone: no other guest system",
     "cores-of-the-whole-system": "the number of cores is that of the board",
@@ -140,6 +152,8 @@ class _Defaults:
             self._need("mortise", "virt.irq.direct", "real-time-takes-interrupts-directly")
         if channels.wanted_by_any(self.pool, self.plan.guests, self.items):
             self._need("mortise", CHANNEL, "channels-between-vms")
+        if any(i.kind == "capability" and i.value in PROCESSES for i in self.items):
+            self._need("mortise", "virt.entropy", "processes-have-random-numbers")
         if self.linuxes:
             self._need("mortise", "virt.entropy", "linux-has-seeds")
             if self.board.gic.direct_only:

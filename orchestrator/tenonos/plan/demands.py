@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tenonos.plan import channels
+from tenonos.plan import channels, effects
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.assignment import SHARED
 from tenonos.plan.defaults import is_direct
-from tenonos.plan.models import CHANNEL, DISPATCH, TIMING, Guest, Item, is_bare, manages
+from tenonos.plan.models import CHANNEL, DISPATCH, PROCESSES, TIMING, Guest, Item, is_bare, manages
 from tenonos.plan.pool import C_LIBRARY, Pool
 from tenonos.plan.solve import Demand
 from tenonos.system.board import Board
@@ -55,8 +55,11 @@ class Demands:
         talk = channels.wanted_by_any(self.pool, self.guests, self.items)
         needs |= {CHANNEL} if talk else set()
         needs |= {ENTROPY} if any(guest.kind != "tenon" for guest in self.guests) else set()
+        processes = any(item.value in PROCESSES for item in self.items)
+        needs |= {ENTROPY} if processes else set()
         for guest in self.guests:
             needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
+        needs |= {*effects.of_mortise(self.items)}
         return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
 
     def _application(self, name: str, demands: Sequence[Demand]) -> list[Demand]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import kconfiglib as kc
 from pydantic import Field
 
 from tenonos.errors import InputError
+from tenonos.linux.program import served
 from tenonos.plan import parameters
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.models import Analysis, Channel, Item, Model, Template
@@ -21,6 +23,7 @@ from tenonos.plan.retrieval.graph import lib_graph, why
 from tenonos.plan.retrieval.knowledge import kind_of
 from tenonos.plan.retrieval.retrieve import THRESHOLD
 from tenonos.system import load
+from tenonos.system.calls import call_names
 
 FILE = "explain.json"
 
@@ -58,6 +61,8 @@ class Explanation(Model):
     found: tuple[Lookup, ...] = ()
     """Lookups that led from words to it, or to a capability it provides."""
     pulls_in: tuple[str, ...] = ()
+    calls: tuple[str, ...] | None = None
+    """The system calls of the program that it serves, where the system states such."""
     cost: int | None = None
     cost_unit: str
     instructions: dict[str, int] = Field(default={})
@@ -163,6 +168,7 @@ class Explainer:
             rule=item and item.get("rule"),
             path=_steps(path),
             found=tuple(self._lookups(start)),
+            calls=self._calls(symbol, image),
             pulls_in=tuple(self._pulls_in(symbol, chosen)),
         )
 
@@ -179,6 +185,20 @@ class Explainer:
                     score=one["score"],
                     threshold=one.get("threshold", THRESHOLD),
                 )
+
+    def _calls(self, symbol: str, image: str) -> tuple[str, ...] | None:
+        """The stated system calls of an image's program that a library serves."""
+        crate = self.pool.libraries.get(symbol)
+        calls = self._stated_calls.get(image)
+        if crate is None or calls is None:
+            return None
+        own = served(crate.path)
+        return tuple(call_names()[number] for number in calls if number in own) if own else None
+
+    @cached_property
+    def _stated_calls(self) -> dict[str, tuple[int, ...] | None]:
+        """The system calls that the system states for each VM."""
+        return {vm.name: vm.calls for vm in load(self.folder).vms}
 
     def _card(self, symbol: str, image: str) -> dict[str, Any]:
         """The data of a library's card for an image of that kind."""

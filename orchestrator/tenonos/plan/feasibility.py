@@ -28,12 +28,15 @@ from tenonos.plan.english.text import tokens
 from tenonos.plan.models import Guest, Item, Plan
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import Problem, minimal, satisfiable
+from tenonos.system import board as boards
 from tenonos.system.board import Board
 
 Conflict = tuple[str, list[Item]]
 """A reason, and the minimal set of demands that have it."""
 
 
+NO_CONFIGURATION = "no configuration of"
+"""The beginning of the reason if no application does all that is demanded of a VM."""
 _MEASURED = ("period", "deadline", "jitter", "wcet", "tick", "ram", "image")
 
 
@@ -113,8 +116,28 @@ class Feasibility:
             return bounds.objection(problem, name, kind, items, self.pool)
         free = [d for d in problem.demands if d.symbols != (self.board.symbol,)]
         if satisfiable(replace(problem, demands=free)):
-            return f"{self.board.name} has not what {name} takes for that"
-        return f"no configuration of {name} meets them together"
+            having = " or ".join(self._others(problem))
+            return f"{self.board.name} lacks what {name} takes for that" + (
+                f", and {having} has it" if having else ""
+            )
+        return f"{NO_CONFIGURATION} {name} meets them together"
+
+    def _others(self, problem: Problem) -> list[str]:
+        """The boards of the clone for which an image has a configuration."""
+        own = (self.board.symbol,)
+        return [
+            name
+            for name in boards.names()
+            if satisfiable(
+                replace(
+                    problem,
+                    demands=[
+                        replace(d, symbols=(boards.symbol(name),)) if d.symbols == own else d
+                        for d in problem.demands
+                    ],
+                )
+            )
+        ]
 
     def with_memory(self, guests: Sequence[Guest], items: Sequence[Item]) -> list[Item]:
         """The items with defaults, memory among them, before applications are chosen."""

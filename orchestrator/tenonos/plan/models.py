@@ -21,6 +21,7 @@ Kind = Literal[
     "forbid",
     "utility",
     "board",
+    "application",
 ]
 TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
 """Kinds of demands on a periodic task."""
@@ -34,7 +35,7 @@ NATIVE = "virt.native"
 """The capability of native tasks, programs within the hypervisor."""
 PROCESSES = ("process", "abi.linux")
 """Capabilities of processes: an application that does not start them has a VM of its own."""
-OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib")
+OF_LINUX = (LIFECYCLE, TEMPLATE, "virt.detach", "virt.vlib", "virt.disk", "virt.drive")
 """Capabilities provided by a Linux VM to others, which imply one."""
 
 NANOSECONDS, BYTES, CORES, CPU = "ns", "bytes", "cores", "cpu"
@@ -100,6 +101,20 @@ class Ignored(Model):
 
     source: str | None = SOURCE
     why: str
+
+
+NO_DEMAND = "no demand"
+"""Of an assumption: the words demand nothing."""
+
+
+class Assumption(Model):
+    """A reading that is likely and not certain, with its alternative."""
+
+    source: str = SOURCE
+    span: tuple[int, int] = Field(exclude=True)
+    taken_as: str
+    instead_of: str
+    confidence: float
 
 
 class Clash(Model):
@@ -175,7 +190,10 @@ class Plan(Model):
     items: list[Item] = []
     missing: list[Missing] = []
     ignored: list[Ignored] = []
+    assumptions: list[Assumption] = []
     evidence: list[Evidence] = []
+    instead: Plan | None = None
+    """Another reading of the objective, for a conflict of demands that it does not have."""
 
     def of(self, image: str | None, *kinds: Kind) -> list[Item]:
         """The demands of those kinds on one image (None: on the system as a whole)."""
@@ -291,6 +309,8 @@ class Composition(Model):
     conflict: list[Clash] = []
     missing: list[Missing] = []
     ignored: list[Ignored] = []
+    assumptions: list[Assumption] = []
+    """In JSON only if there are any."""
     reason: str = Field(default="", exclude=True)
     """The reason of a conflict, in one clause."""
     analysis: Analysis = Field(default=Analysis(), exclude=True)
@@ -307,6 +327,11 @@ class Composition(Model):
     def accepted(self) -> bool:
         """Whether there is a system to build."""
         return bool(self.images)
+
+    def json_dict(self) -> dict[str, Any]:
+        """The value as plain JSON types."""
+        found = super().json_dict()
+        return found if self.assumptions else {k: v for k, v in found.items() if k != "assumptions"}
 
     def write(self, folder: Path) -> None:
         """The composition as files: `system.toml`, one `.config` per image, `explain.json`."""

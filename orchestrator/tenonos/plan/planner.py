@@ -6,7 +6,8 @@ checked: by `verified` here, then by the solver.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,8 @@ from tenonos.plan.models import Plan
 
 if TYPE_CHECKING:
     from tenonos.plan.pool import Pool
+    from tenonos.plan.reader.reader import Reader
+    from tenonos.plan.reader.reading import Reading
     from tenonos.system.board import Board
 
 NAMES = ("offline", "llm")
@@ -41,15 +44,53 @@ class Planner(Protocol):
         ...
 
 
+@dataclass
 class Offline:
-    """The deterministic reader: grammar and retrieval, no network and no model."""
+    """The deterministic reader: grammar and retrieval, and the trained reader if its base model is
+    on this machine; no network and no language model."""
+
+    offer: Callable[[], str] | None = None
+    """Offers to fetch the base model; what it returns is said about a reading without."""
+    alone: str = ""
+    """What there is to say if the rules read alone."""
+    answers: dict[str, bool] = field(default_factory=dict)
+    """The user's answers to questions about capabilities."""
+    _reader: tuple[Pool, Reader] | None = None
+    _readings: dict[str, Reading] = field(default_factory=dict)
 
     def plan(self, objective: str, board: Board, pool: Pool) -> Plan:
         """The demands an objective states."""
         from tenonos.plan.english.readings import read
         from tenonos.system.board import played
 
-        return read(objective, pool.retriever, board.cpus, played())
+        rules = read(objective, pool.retriever, board.cpus, played())
+        reading = self.reading(objective, pool)
+        if reading is None:
+            return rules
+        from tenonos.plan.combine import combined
+
+        return combined(rules, reading, pool, self.lacking(), self.answers)
+
+    def lacking(self) -> dict[str, str]:
+        """The texts of capabilities that the pool may lack, as the trained reader knows them."""
+        found: dict[str, str] = self._reader[1].record["lacking"] if self._reader else {}
+        return found
+
+    def reading(self, objective: str, pool: Pool) -> Reading | None:
+        """The trained reader's reading; none without its base model, or of nothing."""
+        from tenonos.plan.reader import load
+
+        if not objective.strip():
+            return None
+        if not load.there():
+            self.alone = self.offer() if self.offer and not self.alone else self.alone
+        if not load.there():
+            return None
+        if self._reader is None or self._reader[0] is not pool:
+            self._reader, self._readings = (pool, load.reader(pool)), {}
+        if objective not in self._readings:
+            self._readings[objective] = self._reader[1].read(objective)
+        return self._readings[objective]
 
 
 def verified(plan: Plan, pool: Pool) -> Plan:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tenonos.errors import InputError
 from tenonos.plan.models import (
+    NO_DEMAND,
     Analysis,
+    Assumption,
     Channel,
     Composition,
     Item,
@@ -17,6 +19,10 @@ from tenonos.plan.models import (
 from tenonos.system.units import duration_text, size_text
 
 SHOWN = 8
+QUESTIONS = 3
+"""The most questions about an objective."""
+DOUBTFUL = 0.75
+"""A reading of more confidence is not asked about."""
 LONGEST = 120
 """The most characters of the user's words in a line."""
 EXAMPLE = "state what is to run, for example “a 1 kHz control loop beside Linux”"
@@ -24,8 +30,8 @@ DEMAND = ("demand", "value", "of", "from")
 """The heads of a table of `demand` lines."""
 
 
-def refusal(answer: Composition) -> InputError:
-    """The reason why an objective is refused, in one line."""
+def refusal(answer: Composition, alone: str = "") -> InputError:
+    """The reason why an objective is refused, in one line; `alone` says how it was read."""
     if not answer.objective.strip():
         return InputError("empty", "objective", EXAMPLE)
     if answer.missing:
@@ -42,6 +48,8 @@ def refusal(answer: Composition) -> InputError:
         what = f"{_list(words)} {verb}: {answer.reason}"
     known = _understood(answer)
     mend = f"understood: {', '.join(known)}" if known else EXAMPLE
+    if alone and any(missing.capability is None for missing in answer.missing):
+        mend += f"; {alone}"
     return InputError(what, "objective", mend)
 
 
@@ -91,6 +99,27 @@ def made_lines(
     """Channels and VMs created on demand with the words that ask for them; devices."""
     owned = [f"device {name}: assigned to {vm}" for vm, names in devices.items() for name in names]
     return [*map(_channel, channels), *map(_template, templates), *owned]
+
+
+def assumption_lines(assumptions: Sequence[Assumption]) -> list[str]:
+    """What is likely and not certain, each with its alternative."""
+    return [
+        f"assumed: {_quoted(each.source)} is {each.taken_as}, not {each.instead_of} "
+        f"({100 * each.confidence:.0f} % sure)"
+        for each in assumptions
+    ]
+
+
+def questions(assumptions: Sequence[Assumption]) -> dict[str, str]:
+    """At most three questions by capability, the least certain first: those that decide whether a
+    system has it."""
+    found: dict[str, str] = {}
+    for each in sorted(assumptions, key=lambda each: each.confidence):
+        name = each.taken_as if each.instead_of == NO_DEMAND else each.instead_of
+        asks = NO_DEMAND in (each.taken_as, each.instead_of) and " " not in name
+        if asks and each.confidence < DOUBTFUL and len(found) < QUESTIONS:
+            found.setdefault(name, f"Does {_quoted(each.source)} demand {name}?")
+    return found
 
 
 def _channel(channel: Channel) -> str:
@@ -179,6 +208,8 @@ def show(answer: Composition) -> None:
     for line in made_lines(answer.channels, answer.templates, answer.devices):
         ui.data(line)
     for line in analysis_lines(answer.analysis):
+        ui.data(line)
+    for line in assumption_lines(answer.assumptions):
         ui.data(line)
     for ignored in answer.ignored:
         ui.message(f"ignored “{ignored.source}”: {ignored.why}")

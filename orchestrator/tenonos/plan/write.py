@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import bounds, parameters, templates
+from tenonos.plan import bounds, effects, parameters, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -63,8 +63,11 @@ def system_files(
         template=[_template(guest.name, answer, plan, composer) for guest in made],
         channel=[_channel(channel) for channel in answer.channels],
     )
+    cpus = {name: image.cpus for name, image in answer.images.items()}
+    spec = effects.keyed(spec, plan, cpus, composer.board)
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
+    files |= effects.files(plan.items)
     for image, made in solved.items():
         files[f"{image}.config"] = _fragment(image, made.config.minimal)
     return files

@@ -357,6 +357,18 @@ def test_on_a_board_with_a_gicv2_all_have_their_interrupts_direct(composed, tmp_
 
 
 @pytest.mark.parametrize(
+    ("board", "chosen"), [("raspberry-pi-4", True), ("zcu102", True), ("rk3568", False)]
+)
+def test_the_partitions_have_the_driver_of_the_boards_gic(tmp_path, board, chosen):
+    line = ["compose", "a 1 kHz control loop beside Linux", "--board", board, "-o"]
+    assert cli.run([*line, str(tmp_path / "card")]) == 0
+    (mortise,) = (
+        image for image in images(system.load(tmp_path / "card")) if image.name == "mortise"
+    )
+    assert ("mortise-gicv2" in {library.package for library in mortise.libraries}) is chosen
+
+
+@pytest.mark.parametrize(
     ("more", "asked"),
     [
         ("that sends samples over a channel to Linux", "sends samples"),
@@ -366,4 +378,7 @@ def test_on_a_board_with_a_gicv2_all_have_their_interrupts_direct(composed, tmp_
 def test_what_a_board_has_not_is_refused_before_it_is_written(composed, more, asked):
     answer = composed(f"a 1 kHz control loop on a ZCU102 {more}")
     assert asked in {clash.source for clash in answer.conflict}
-    assert answer.reason == "qemu-zcu102 has not what mortise takes for that"
+    assert answer.reason == (
+        "qemu-zcu102 lacks what mortise takes for that, and "
+        "qemu-imx8mp or qemu-virt or rk3568 has it"
+    )

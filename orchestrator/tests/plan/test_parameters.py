@@ -1,5 +1,6 @@
 """Parameters: each has the value that its rule gives it, and says the rule."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -109,4 +110,7 @@ def test_devices_are_shown(composed):
 
 def test_an_image_that_cannot_be_so_small_names_what_costs_most(composed):
     answer = composed("a control loop with its image under 4 KiB")
-    assert "most cost tenon/thread" in answer.reason
+    costs = re.findall(r"(\w+/[\w-]+) ([\d,]+)", answer.reason.partition("most cost ")[2])
+    bytes_of = {library: int(size.replace(",", "")) for library, size in costs}
+    assert "tenon/thread" in bytes_of, answer.reason
+    assert list(bytes_of.values()) == sorted(bytes_of.values(), reverse=True), answer.reason

@@ -22,6 +22,13 @@ _POSSIBLE = r"(?:(?: \w+)? possible)?"
 _OPTIMISE = r"(?:optimi[sz](?:e|ed|ing)|tuned?|minimi[sz](?:e|ed|ing)|aim(?:ed|ing)?)"
 _SHALL_BE = r"(?:should be |must be |is )?"
 _BOTH = rf"(?:{_SIZE}|{_DELAY}|speed)"
+POWER = re.compile(
+    r"\b(?:(?:power|energy)[- ](?:constraints?|budgets?|consumption|savings?|limits?|efficien\w+)"
+    r"|(?:low|little|less|least|minimal|save|saves|saving)[- ](?:power|energy)"
+    r"|battery(?:[- ]\w+)?)\b",
+    re.IGNORECASE,
+)
+"""Words of a criterion of power: no mechanism weighs it, and a tickless kernel serves it."""
 UTILITIES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (utility, re.compile(rf"\b(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE))
     for utility, patterns in (

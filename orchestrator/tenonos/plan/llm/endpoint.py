@@ -7,6 +7,7 @@ one limit of time and one of tokens. No redirect is followed: the key is for one
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
@@ -141,7 +142,7 @@ class Endpoint:
         try:
             with ui.awaiting(
                 f"waiting for a reply of {self.model} at {urlsplit(self.url).hostname}",
-                f"--seconds ends it {left:.0f} s after it began, Ctrl-C at once",
+                f"--seconds ends it {math.ceil(left)} s after it began, Ctrl-C at once",
             ):
                 outcome = done.get(timeout=left)
         except Empty:

@@ -1,0 +1,133 @@
+"""Combination of both readings of an objective: by rules for English, and by the trained reader.
+
+Where the rules know each word, by the pool's own vocabulary, they are surer than the reader, and
+their plan stands; what the reader holds against it is an assumption. Otherwise the reader's plan
+is taken: words of the user's trade are no reason to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tenonos.plan.claims import AFFIRMED, Claims
+from tenonos.plan.exact import stands
+from tenonos.plan.models import NO_DEMAND, Assumption, Item, Missing, Plan
+from tenonos.plan.pool import Pool
+from tenonos.plan.reader.reading import Reading, Statement
+
+_KINDS = frozenset(["net.ip", "fs.block", "fs.ram"])
+CERTAIN = 0.95
+"""The confidence from which the reader's claim is shown against the rules'."""
+
+
+def combined(
+    rules: Plan,
+    reading: Reading,
+    pool: Pool,
+    lacking: Mapping[str, str],
+    answers: Mapping[str, bool] | None = None,
+) -> Plan:
+    """The plan of an objective by both readings; `lacking` has the texts of capabilities that the
+    pool may lack, `answers` are the user's to questions about some."""
+    plan = _by_reader(rules, reading, pool, lacking, answers or {})
+    if not rules.missing:
+        doubts = [*_doubts(rules, reading)]
+        affirmed = [*_affirmed(doubts, answers, pool)]
+        update = {"assumptions": doubts, "items": [*rules.items, *affirmed], "instead": plan}
+        if not _overlooks(rules, plan):
+            return rules.model_copy(update=update)
+    return plan
+
+
+def _overlooks(rules: Plan, plan: Plan) -> bool:
+    """Whether the rules have no real-time VM, and the reader has."""
+    found = [any(guest.kind == "tenon" for guest in each.guests) for each in (rules, plan)]
+    return found == [False, True] and bool(rules.guests)
+
+
+def _by_reader(
+    rules: Plan,
+    reading: Reading,
+    pool: Pool,
+    lacking: Mapping[str, str],
+    answers: Mapping[str, bool],
+) -> Plan:
+    agreed = {str(i.value) for i in rules.items if i.stated and i.kind in ("capability", "forbid")}
+    agreed |= {str(missing.capability) for missing in rules.missing}
+    linuxes = sum(guest.kind == "linux" for guest in rules.guests)
+    exact = [*_exact(rules)]
+    plan = Claims(reading, pool, frozenset(agreed), lacking, linuxes, answers, exact).plan()
+    known = {missing.capability for missing in plan.missing}
+    lacks = [m for m in _lacking(rules, reading, lacking) if m.capability not in known]
+    named = [m for m in plan.missing if m.capability or not lacks]
+    return plan.model_copy(update={"missing": list(dict.fromkeys([*named, *lacks]))})
+
+
+def _lacking(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Iterator[Missing]:
+    """What the pool lacks by the words that the rules read as a demand: by a name of systems, or
+    if the reader holds something of the same kind for possible."""
+    spoken = {said.name: said.polarity for said in reading.capabilities}
+    likely = {s.name for s in (*reading.capabilities, *reading.likely) if s.polarity == "demanded"}
+    kinds = {name.partition(".")[0] for name in likely if name in lacking or name in _KINDS}
+    for missing in rules.missing:
+        for name, text in lacking.items():
+            said = spoken.get(name, "demanded")
+            if said == "demanded" and stands(name, text, missing.source or ""):
+                yield Missing(capability=name, source=missing.source)
+        if missing.capability and missing.capability not in spoken:
+            kind = missing.capability.partition(".")[0]
+            if kind in kinds and kind in ("net", "fs"):
+                yield missing
+
+
+def _doubts(rules: Plan, reading: Reading) -> Iterator[Assumption]:
+    """What the reader is certain of, and the plan of the rules has not."""
+    planned = {(i.value, i.kind) for i in rules.items} | {
+        (m.capability, "capability") for m in rules.missing
+    }
+    kinds = {"demanded": "capability", "forbidden": "forbid"}
+    for said in reading.capabilities:
+        if said.confidence < CERTAIN or said.polarity not in kinds:
+            continue
+        if (said.name, kinds[said.polarity]) not in planned and rules.guests:
+            of = said.name if said.polarity == "demanded" else f"{said.name} forbidden"
+            yield _assumption(said, NO_DEMAND, of)
+
+
+def _affirmed(
+    doubts: list[Assumption], answers: Mapping[str, bool] | None, pool: Pool
+) -> Iterator[Item]:
+    """The demands that the user affirmed when asked."""
+    for doubt in doubts:
+        name = doubt.instead_of
+        if (answers or {}).get(name) and name in pool.by_name:
+            yield Item.model_validate(
+                {
+                    "kind": "capability",
+                    "value": name,
+                    "source": doubt.source,
+                    "span": doubt.span,
+                    "rule": AFFIRMED,
+                }
+            )
+
+
+def _assumption(said: Statement, taken_as: str, instead_of: str) -> Assumption:
+    span = said.at, said.at + len(said.span)
+    confidence = round(1 - said.confidence, 3)
+    return Assumption(
+        source=said.span,
+        span=span,
+        taken_as=taken_as,
+        instead_of=instead_of,
+        confidence=confidence,
+    )
+
+
+def _exact(rules: Plan) -> Iterator[Item]:
+    """Demands that the rules read by set phrases: a board and a utility."""
+    there: set[str] = set()
+    for item in rules.items:
+        if item.stated and item.kind in ("board", "utility") and item.kind not in there:
+            there.add(item.kind)
+            yield item.model_copy(update={"image": None})

@@ -1,0 +1,55 @@
+"""Rules of mechanisms: a demand that is listed has the keys by which it acts."""
+
+import pytest
+
+from tenonos import system
+
+LOOP = "a 1 kHz control loop beside Linux"
+
+
+def loaded(answer, folder):
+    answer.write(folder / "composed")
+    return system.load(folder / "composed" / "system.toml")
+
+
+def test_memory_bandwidth_is_regulated_on_the_cores_of_linux(composed, tmp_path):
+    made = loaded(composed(f"{LOOP} with memory bandwidth regulation"), tmp_path)
+    linux = next(vm for vm in made.vms if vm.name == "linux")
+    assert made.regulation is not None
+    assert all(made.is_shared(cpu) for cpu in linux.cpus)
+    motor = next(vm for vm in made.vms if vm.name == "motor")
+    assert not any(made.is_shared(cpu) for cpu in motor.cpus)
+
+
+def test_linux_lends_a_core_to_its_programs(composed, tmp_path):
+    made = loaded(composed(f"{LOOP}, and detached threads of Linux"), tmp_path)
+    linux = next(vm for vm in made.vms if vm.name == "linux")
+    assert [*linux.detach] == [*linux.cpus[-1:]]
+
+
+def test_linux_has_a_virtual_disk_and_its_driver(composed, tmp_path):
+    made = loaded(composed(f"{LOOP} with a virtual disk"), tmp_path)
+    assert [disk.vm for disk in made.disks] == ["linux"]
+    linux = next(vm for vm in made.vms if vm.name == "linux")
+    assert "virtio_blk" in linux.modules
+
+
+def test_a_called_linux_has_a_vlib_with_its_program(composed, tmp_path):
+    answer = composed("image-client calls Linux as a library")
+    made = loaded(answer, tmp_path)
+    (vlib,) = made.vlibs
+    assert (vlib.master, vlib.server) == ("image-client", "linux")
+    assert "virt.vlib" in answer.images["mortise"].capabilities
+    assert (tmp_path / "composed" / "classifier.c").exists()
+    assert (tmp_path / "composed" / "root" / "etc" / "start").stat().st_mode & 0o100
+
+
+def test_a_demand_without_a_vm_to_act_on_is_missing(composed):
+    answer = composed("two control loops at 1 kHz with memory bandwidth regulation")
+    assert [missing.capability for missing in answer.missing] == ["virt.bandwidth"]
+
+
+@pytest.mark.parametrize("objective", [LOOP, "a 1 kHz control loop"])
+def test_nothing_is_stated_that_is_not_demanded(composed, objective):
+    text = composed(objective).files["system.toml"]
+    assert not any(key in text for key in ("[regulation]", "[[disk]]", "[[vlib]]", "[vm.detach]"))
