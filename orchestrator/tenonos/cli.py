@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tenonos import __version__, completion, host, paths, ui
+from tenonos import __version__, completion, host, paths, ui, usage
 from tenonos.errors import InputError, TenonError
 from tenonos.settings import SETTINGS
 
@@ -31,6 +31,7 @@ COMMANDS = (
         "tree",
         "measure",
         "mutants",
+        "train",
         "explore",
         "report",
         "docs",
@@ -94,7 +95,13 @@ GLOBAL_OPTIONS: dict[str, Any] = {
     ),
     "_locked": _option(bool, "locked", ("--locked",), "Fail where a lock file would change."),
     "_jobs": _option(
-        int, "jobs", ("-j", "--jobs"), "Number of parallel jobs (0: one per core).", min=0
+        int,
+        "jobs",
+        ("-j", "--jobs"),
+        "Number of parallel jobs (0: one per core).",
+        metavar="N",
+        min=0,
+        show_default=False,
     ),
 }
 
@@ -140,7 +147,7 @@ class LazyCommands(TyperGroup):
             return typer.main.get_command(module.app)
         app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
         app.command(cmd_name)(_with_global_options(module.command))
-        return typer.main.get_command(app)
+        return usage.as_documented(typer.main.get_command(app))
 
 
 def _module(name: str) -> str | None:
@@ -197,7 +204,7 @@ def _complain(line: str) -> None:
     with contextlib.suppress(OSError, TenonError):
         sys.stdout.flush()
     with contextlib.suppress(OSError):
-        sys.stderr.write(f"tenon: {line}\n")
+        sys.stderr.write(f"tenon: {usage.as_typed(line)}\n")
 
 
 def _report(error: BaseException) -> str:
@@ -233,7 +240,8 @@ def run(arguments: list[str] | None = None) -> int:
             _complain(str(trouble))
             return trouble.status
         if hasattr(error, "format_message"):  # typer's usage errors
-            _complain(f"{error.format_message()}; see ./tenon --help".replace(".; see", "; see"))
+            words = sys.argv[1:] if arguments is None else arguments
+            _complain(usage.explained(error.format_message(), words, COMMANDS))
             return 2
         _complain(_report(error))
         return 1

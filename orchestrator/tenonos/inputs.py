@@ -6,6 +6,7 @@ exhaust the reader. Everything wrong with it is an `InputError` with file and li
 
 from __future__ import annotations
 
+import errno
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,29 @@ TOML_LARGEST, TOML_WIDEST = 128 << 10, 8 << 10
 """The most bytes of a TOML file, and the most characters of one of its lines: the time to read it
 grows with the square of a key's length."""
 _UTF8 = "save it as UTF-8"
+_READABLE = {
+    errno.ENOENT: "write its path from the current folder",
+    errno.EISDIR: "give a file",
+    errno.EACCES: "let your user read it",
+}
+_TOML = {
+    "Cannot overwrite a value": (
+        "it is there already",
+        "keep one of the lines; a second table of a kind is [[NAME]]",
+    ),
+    "Cannot declare": ("the table is there already", "join both, or write [[NAME]] for several"),
+    "Expected '=' after a key": ("a line without =", "write KEY = VALUE"),
+    "Expected ']": ("a table without its closing bracket", "write [NAME] or [[NAME]]"),
+    "Expected newline": ("more on the line than one value", "write text in quotes"),
+    "Illegal character '\\n'": ("a text without its closing quote", "end it with a quote"),
+    "Unterminated string": ("a text without its closing quote", "end it with a quote"),
+    'Expected "\'"': ("a text without its closing quote", "end it with a quote"),
+    "Invalid statement": ("no key and no table", "write KEY = VALUE, [NAME] or [[NAME]]"),
+    "Invalid value": ("no value", 'write "text", a number, true or [a list]'),
+    "Unclosed array": ("a list without its closing bracket", "end it with ]"),
+    "Unescaped '\\'": ("a single backslash in a text", "write two"),
+}
+"""What is wrong and the remedy, by the begin of the message of `tomllib`."""
 
 
 def text(file: Path, where: str | None = None, largest: int = LARGEST) -> str:
@@ -28,7 +52,8 @@ def text(file: Path, where: str | None = None, largest: int = LARGEST) -> str:
         with file.open("rb") as stream:
             content = stream.read(largest + 1)
     except OSError as error:
-        raise InputError(f"cannot read it: {error.strerror}", where) from None
+        mend = _READABLE.get(error.errno or 0, "see what it is by ls -l")
+        raise InputError(f"cannot read it: {error.strerror}", where, mend) from None
     if len(content) > largest:
         raise InputError(f"it has more than {largest:,} bytes", where, "give a smaller file")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -55,8 +80,9 @@ def toml(content: str, where: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         what, _, place = str(error).partition(" (at line ")
         line = place.split(",")[0] or str(len(content.split("\n")))
-        what = f"not valid TOML: {what[:1].lower()}{what[1:]}"
-        raise InputError(what, f"{where}:{line}") from None
+        known = (found for begin, found in _TOML.items() if what.startswith(begin))
+        what, mend = next(known, (f"{what[:1].lower()}{what[1:]}", "correct it by toml.io"))
+        raise InputError(f"not valid TOML: {what}", f"{where}:{line}", mend) from None
     except RecursionError:
         what = "not valid TOML for a system: tables or lists are nested too deeply"
         raise InputError(what, f"{where}:{_deepest(content)}", "nest less") from None

@@ -13,7 +13,7 @@ SystemArgument = Annotated[
     Path | None,
     typer.Argument(
         autocompletion=completion.systems,
-        help="System: the name of one in the tree, a folder, or a system.toml.",
+        help="Name of a system in the tree, a folder, or a system.toml (default: this folder).",
         metavar="SYSTEM",
         show_default=False,
     ),
@@ -23,20 +23,26 @@ ObjectiveArgument = Annotated[
 ]
 Board = Annotated[
     str | None,
-    typer.Option(autocompletion=completion.boards, help="Target board (default: qemu-virt)."),
+    typer.Option(
+        autocompletion=completion.boards,
+        help="Target board (default: qemu-virt).",
+        metavar="BOARD",
+    ),
 ]
 Program = Annotated[
     str | None,
     typer.Option(
         "--program",
-        help="Program of Linux for AArch64, which becomes the first process.",
+        help="Linux program for AArch64, which becomes the first process.",
         metavar="PATH",
     ),
 ]
 Packages = Annotated[
     list[str] | None,
     typer.Option(
-        "--package", help="Debian package with it, or with files it needs.", metavar="DEB"
+        "--package",
+        help="Debian package with the program, or with files it needs; may be repeated.",
+        metavar="DEB",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON in place of text.")]

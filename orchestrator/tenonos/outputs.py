@@ -35,7 +35,7 @@ def check_folder(folder: Path, option: str) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files by name into a folder: all of them, or none. Scripts (`.sh`) are executable.
+    """Write files by name into a folder: all of them, or none. Scripts (`.sh`, `#!`) can be run.
 
     They are written beside it and then renamed, so that a full disk leaves the folder as it was,
     and a link of one of these names is replaced, not followed.
@@ -82,7 +82,7 @@ def _write(file: Path, content: str | bytes) -> None:
         file.write_text(content, encoding="utf-8")
     else:
         file.write_bytes(content)
-    if file.suffix == ".sh":
+    if file.suffix == ".sh" or (isinstance(content, str) and content.startswith("#!")):
         file.chmod(0o777 & ~_umask())
 
 

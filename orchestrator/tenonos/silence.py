@@ -1,5 +1,5 @@
-"""Lines about long waits: what is awaited, and how to go on, whenever nothing was printed for ten
-seconds.
+"""Lines about long waits: what is awaited, and how to go on, before ten seconds pass without a
+line.
 
 A command states what it waits for by `awaiting`; the innermost wait is the one of the line. A wait
 that the terminal shows already, by a spinner or as a screen, has none.
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-LIMIT = 10.0
-"""The longest silence of a command, in seconds."""
+LIMIT = 9.0
+"""Seconds without a line until one is due: a busy host may print it a second late."""
 
 ENDS = "Ctrl-C ends it"
 

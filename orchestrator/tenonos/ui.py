@@ -57,7 +57,7 @@ WAITS = Silence(message)
 
 
 def awaiting(text: str, how: str = ENDS) -> AbstractContextManager[Wait]:
-    """A line about the block if it takes longer than ten seconds, and again after each ten."""
+    """A line about the block whenever a line is due (`silence.LIMIT`)."""
     return WAITS.awaiting(text, how)
 
 
@@ -68,8 +68,8 @@ def visible() -> AbstractContextManager[Wait]:
 
 def detail(text: str) -> None:
     """One line, shown only with -v."""
-    WAITS.spoke()
     if SETTINGS.verbose:
+        WAITS.spoke()
         err().print(text, style="dim", markup=False, soft_wrap=True)
 
 
@@ -160,6 +160,11 @@ def progress() -> Iterator[Progress]:
                 yield bar
         else:
             yield bar
+
+
+def answers() -> bool:
+    """Whether a question reaches the user: a terminal, without --yes."""
+    return not SETTINGS.yes and sys.stdin.isatty() and err().is_terminal
 
 
 def confirm(question: str) -> bool:

@@ -1,4 +1,6 @@
+import importlib
 import json
+import pkgutil
 import re
 import shlex
 
@@ -7,6 +9,7 @@ import typer
 
 from tenonos import cli
 from tenonos.errors import InputError, WorkError
+from tenonos.paths import ROOT
 
 
 @pytest.fixture
@@ -22,9 +25,41 @@ def failing(monkeypatch):
     return arm
 
 
-def test_an_unknown_command_is_one_line_and_status_2(capsys):
+def test_an_unknown_command_is_one_line_and_status_2(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
     assert cli.run(["blorp"]) == 2
-    assert capsys.readouterr().err == "tenon: No such command 'blorp'; see ./tenon --help\n"
+    said = "tenon: No such command 'blorp'; ./tenon --help lists all\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            "trace",
+            "No such command 'trace'; did you mean ./tenon run SYSTEM --trace FILE? ./tenon ",
+        ),
+        ("rnu", "No such command 'rnu'; did you mean ./tenon run? ./tenon --help lists all"),
+        ("run --list", "No such option: --list (Possible options: --input, --live, --quiet); see "),
+        ("run x --seconds 1s", "'--seconds': it is no number"),
+        ("new app x --lang cpp", "'cpp' is not one of 'rust', 'c'; see ./tenon new --help"),
+    ],
+)
+def test_a_wrong_line_is_explained(capsys, monkeypatch, line, says):
+    monkeypatch.chdir(ROOT)
+    assert cli.run(line.split()) == 2
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1 and "error," not in said
+
+
+@pytest.mark.parametrize(("path", "typed"), [("", f"{ROOT}/tenon"), (str(ROOT), "tenon")])
+def test_a_remedy_is_what_the_user_types(failing, capsys, monkeypatch, tmp_path, path, typed):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path)
+    failing(InputError("no choice", "x/./tenon", "see ./tenon compose; ./tenon"))
+    cli.run([])
+    said = f"tenon: x/./tenon: no choice; see {typed} compose; {typed}\n"
+    assert capsys.readouterr().err == said
 
 
 def test_an_unknown_option_is_one_line_and_status_2(capsys):
@@ -104,12 +139,30 @@ def test_each_help_has_an_example_that_can_be_read(capsys, name):
     assert left == []
 
 
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_each_help_names_what_to_give(capsys, name):
+    """In the words of manual pages: no types of Python, no names of variables, no braces."""
+    assert cli.run([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert not re.findall(r"<(?:path|str|int|float|list)\b.*?>|[{}]", shown)
+    usage = shown.split("Usage: ./tenon ")[1].split("\n\n")[0]
+    assert re.fullmatch(rf"{name} \[OPTIONS\](\s+[\[\]A-Z|.]+)*", usage), usage
+
+
 def test_list_alone_lists_all_there_is(capsys):
     assert cli.run(["list"]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("motor-linux", "qemu-virt", "core/sched"))
     assert cli.run(["list", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)) == ["systems", "boards", "libraries"]
+
+
+def test_every_module_of_a_command_is_listed_by_the_help(capsys):
+    assert cli.run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for home in cli.HOMES:
+        for module in pkgutil.iter_modules(importlib.import_module(home).__path__):
+            assert re.search(rf"^ +{module.name} ", text, re.MULTILINE), module.name
 
 
 def test_the_help_lists_only_commands_that_exist(capsys):

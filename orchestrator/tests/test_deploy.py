@@ -16,6 +16,7 @@ from tenonos.deploy.contents import Component, Contents
 from tenonos.errors import InputError
 from tenonos.linux import boot
 from tenonos.paths import BOARDS
+from tenonos.setup.initramfs import PROGRAM, Entry, archive
 from tenonos.system.board import names
 
 
@@ -136,7 +137,7 @@ def test_files_of_a_linux_vm_are_components(tmp_path, folder):
         (root / "init").write_text("#!/bin/sh\n")
         (root / "init").chmod(0o755)
     else:
-        root.write_bytes(b"archive")
+        root.write_bytes(archive([Entry("init", PROGRAM, b"")]))
     own = linux(cpus=[0], kernel="Image", initramfs="root")
     system = read(described("one", own), str(tmp_path))
     kernel, initramfs = contents._foreign(system, system.vms[0])

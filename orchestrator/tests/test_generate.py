@@ -148,6 +148,15 @@ def made_of(
     )
 
 
+def test_an_image_with_processes_avoids_sequences_of_errata_at_once():
+    root, app = lib("tenon/kernel", root="tenon"), lib("apps/hello")
+    avoiding = made_of(root, root=root, app=app).board.errata.compiler
+    assert avoiding
+    assert not set(avoiding) & set(made_of(root, root=root, app=app).flags)
+    assert set(avoiding) <= set(made_of(root, root=root, app=app, LIB_TENON_PROCESS=True).flags)
+    assert set(avoiding) <= set(made_of(root, root=root).flags)
+
+
 def test_a_crate_is_written_once(tmp_path):
     root = lib("mortise/partition", root="mortise")
     made = made_of(CALLS, PSCI, root, root=root)

@@ -77,6 +77,27 @@ def test_a_full_or_read_only_disk_is_one_line(monkeypatch, capsys, number, mend)
         assert ".tenon" in line and mend in line and "internal" not in line
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount in a name space of its own")
+@pytest.mark.parametrize(
+    ("mount", "says"),
+    [
+        (f"mount -t tmpfs -o size=1500k none {paths.BUILD}", "no space left on device; make room"),
+        (f"mount --bind {ROOT} {ROOT} && mount -o remount,bind,ro {ROOT}", "read-only file system"),
+    ],
+    ids=["full", "read-only"],
+)
+def test_a_build_in_a_full_or_read_only_folder_is_refused_in_one_line(mount, says):
+    paths.ensure(paths.BUILD)
+    command = f"{mount} && cd {ROOT} && exec {sys.executable} orchestrator -q build hello"
+    line = ["unshare", "--mount", "sh", "-c", command]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 1
+    assert done.stderr.startswith("tenon: .tenon/build") and done.stderr.count("\n") == 1
+    assert says in done.stderr
+
+
 def test_an_error_of_ours_is_none_of_the_hosts():
     assert host.trouble(FileNotFoundError(errno.ENOENT, "No such file")) is None
     assert host.trouble(ValueError("x")) is None

@@ -72,10 +72,35 @@ def test_huge_toml_is_refused_at_once(tmp_path, more, says):
     assert says in refused(tmp_path, GOOD.encode() + more)
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('name = "a"\nname = "b"\n', "2: not valid TOML: it is there already; keep one"),
+        ("[a]\nb = 1\n[a]\n", "3: not valid TOML: the table is there already; join both"),
+        ("cpus\n", "1: not valid TOML: a line without =; write KEY = VALUE"),
+        ("[[vm]\n", "1: not valid TOML: a table without its closing bracket; write [NAME] or"),
+        ("app = motor\n", '1: not valid TOML: no value; write "text", a number'),
+        ("app = 1 2\n", "1: not valid TOML: more on the line than one value; write text in quotes"),
+        ('app = "motor\n', "1: not valid TOML: a text without its closing quote; end it with"),
+        ("app = 'motor", "1: not valid TOML: a text without its closing quote; end it with"),
+        ("= 3\n", "1: not valid TOML: no key and no table; write KEY = VALUE, [NAME]"),
+        ("cpus = [1\nb = 2\n", "2: not valid TOML: a list without its closing bracket; end it"),
+        ('app = "a\\q"\n', "1: not valid TOML: a single backslash in a text; write two"),
+        ("a = {b = 1,}\n", "1: not valid TOML: invalid initial character for a key part; correct"),
+    ],
+)
+def test_an_error_of_toml_has_a_remedy(text, says):
+    with pytest.raises(InputError) as refused:
+        inputs.toml(text, "x.toml")
+    assert str(refused.value).startswith(f"x.toml:{says}")
+
+
 def test_a_folder_or_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot read it: Is a directory"):
+    with pytest.raises(InputError, match="cannot read it: Is a directory; give a file"):
         inputs.text(tmp_path)
-    with pytest.raises(InputError, match="cannot read it: No such file"):
+    with pytest.raises(
+        InputError, match="cannot read it: No such file or directory; write its path"
+    ):
         script.parse(tmp_path / "none")
 
 

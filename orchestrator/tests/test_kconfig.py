@@ -180,3 +180,14 @@ def test_new_names_of_symbols_exist():
     tree = kconfig.load()
     assert set(renamed.SYMBOLS.values()) <= tree.symbols.keys()
     assert not renamed.SYMBOLS.keys() & tree.symbols.keys()
+
+
+def test_a_kconfig_of_the_users_own_that_is_wrong_has_a_place_and_a_remedy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "Kconfig"
+    file.write_text('config APP_OWN\n\tbool "own"\n= 3\n')
+    with pytest.raises(InputError) as refused:
+        kconfig.load([file])
+    line = str(refused.value)
+    assert line.startswith("Kconfig:3: not valid Kconfig: couldn't parse '= 3'")
+    assert line.endswith("; write it as the one that ./tenon new makes")

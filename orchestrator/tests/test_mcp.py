@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,21 @@ from tenonos.serve.work import work
 
 SERVER = [str(ROOT / "orchestrator"), "mcp"]
 LOOP = "a 1 kHz control loop"
+
+
+def test_ctrl_c_ends_it_on_a_terminal():
+    """Although a thread waits for a line there."""
+    terminal, end = os.openpty()
+    line = [sys.executable, *SERVER]
+    server = subprocess.Popen(line, stdin=end, stdout=end, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    assert server.stderr.readline().endswith("Ctrl-C ends it\n")
+    time.sleep(1)
+    server.send_signal(signal.SIGINT)
+    assert server.wait(60) == 130
+    assert "interrupted" in server.stderr.read()
+    os.close(terminal)
+    os.close(end)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from descriptions import described, motor
+from descriptions import described, linux, motor, table
 
 from tenonos import new, paths, system
 from tenonos.build import images
@@ -49,10 +49,83 @@ def test_a_program_in_c_of_ones_own_is_taken(tmp_path, monkeypatch):
     assert space.apps["blinker"].sources == (folder / "main.c",)
 
 
+def test_a_program_in_c_is_without_what_runs_in_guests(tmp_path):
+    """Each of these has a `main` of its own."""
+    folder, _ = new.app("blinker", tmp_path, "c")
+    second, _ = new.app("second", folder, "c")
+    for name in ("peer.c", "more/timer.c", "root/usr/src/main.c", "own/src/a.c"):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("int main(void) { return 0; }\n")
+    (folder / "own/init").write_text("#!/bin/sh\n")
+    (folder / "own/init").chmod(0o755)
+    guests = [
+        linux(cpus=[1], programs=["peer.c"], files="root"),
+        linux(cpus=[2], name="other", initramfs="own"),
+        table("vm", name="next", kind="tenon", app="second", cpus=[3], memory="16M"),
+    ]
+    with (folder / "system.toml").open("a") as text:
+        text.write("\n".join(["", *guests]))
+    apps = images.space(system.load(folder)).apps
+    assert apps["blinker"].sources == (folder / "main.c", folder / "more/timer.c")
+    assert apps["next"].sources == (second / "main.c",)
+
+
+def test_a_folder_with_files_of_guests_only_is_refused(tmp_path):
+    folder, _ = new.app("blinker", tmp_path, "c")
+    with (folder / "system.toml").open("a") as text:
+        text.write("\n" + linux(cpus=[1], programs=["main.c"]))
+    with pytest.raises(InputError, match="each C file of the application is one of another VM's"):
+        images.space(system.load(folder))
+
+
+def test_an_application_that_is_not_there_is_refused_with_close_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.app("blinker", tmp_path, "c")
+    text = (folder / "system.toml").read_text()
+    (folder / "system.toml").write_text(text.replace('app = "."', 'app = "rotor"'))
+    with pytest.raises(InputError, match='no application "rotor"; did you mean "motor"') as refused:
+        images.space(system.load(folder))
+    assert len(str(refused.value)) < 200
+    (folder / "system.toml").write_text(text)
+    (folder / "main.c").unlink()
+    says = r"system.toml:10: folder blinker has no application: no Cargo.toml and no C file; write"
+    with pytest.raises(InputError, match=says):
+        images.space(system.load(folder))
+
+
 def test_a_program_in_c_needs_a_name(tmp_path):
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     with pytest.raises(InputError, match="no Kconfig with a config APP_NAME beside the C files"):
         library.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        *(
+            ("spin", "a crate that the pool uses"),
+            ("core", "a crate of Rust's or of this project's"),
+        ),
+        *((name, "a crate of Rust's or of this project's") for name in ("tenon", "mortise")),
+        ("loop", "a keyword of Rust"),
+    ],
+)
+def test_a_name_that_rust_would_mix_up_is_refused(tmp_path, monkeypatch, name, what):
+    monkeypatch.chdir(tmp_path)
+    says = f'"{name}" is {what}; '
+    for make in (
+        lambda: new.app(name, tmp_path),
+        lambda: new.app(name, tmp_path, "c"),
+        lambda: new.library(f"core/{name}", tmp_path),
+    ):
+        with pytest.raises(InputError, match=f"^{says}choose another name$"):
+            make()
+    folder, _ = new.app("blinker", tmp_path)
+    file = folder / "Cargo.toml"
+    file.write_text(file.read_text().replace('name = "blinker"', f'name = "{name}"'))
+    with pytest.raises(InputError, match=f"{says}give this one another name"):
+        images.space(system.load(folder))
 
 
 def test_an_app_of_the_tree(tree):
@@ -132,13 +205,55 @@ def test_refusals(tree):
 
 
 def test_a_name_of_the_pool_is_not_ones_own(tmp_path):
-    with pytest.raises(InputError, match='"motor" is apps/motor of the pool; choose another name'):
-        new.app("motor", tmp_path)
+    with pytest.raises(InputError, match='"core-timer" is core/timer of the pool; choose another'):
+        new.app("core-timer", tmp_path)
     folder, _ = new.app("drive", tmp_path)
     manifest = folder / "Cargo.toml"
-    manifest.write_text(manifest.read_text().replace('name = "drive"', 'name = "motor"'))
-    with pytest.raises(InputError, match='the pool has a package "motor" too, apps/motor'):
+    text = manifest.read_text()
+    manifest.write_text(text.replace('name = "drive"', 'name = "core-timer"'))
+    with pytest.raises(InputError, match='the pool has a package "core-timer" too, core/timer'):
         images.space(system.load(folder))
+
+
+@pytest.mark.parametrize("language", ["rust", "c"])
+def test_an_app_of_ones_own_may_have_the_name_of_one_in_the_clone(
+    tmp_path, monkeypatch, capsys, language
+):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.app("motor", tmp_path, language)
+    space = images.space(system.load(folder))
+    assert space.apps["motor"].path == folder
+    assert [lib.path for lib in space.index.libraries if lib.symbol == "APP_MOTOR"] == [folder]
+    # Nothing of the clone's, which has a task and a channel's end.
+    assert len(space.tree.symbols["APP_MOTOR"].nodes) == 1
+    assert ("LIB_TENON_API" in space.evaluate("motor").enabled) == (language == "rust")
+
+    (tmp_path / "system.toml").write_text(described("one", motor(cpus=[1])))
+    beside = system.load(tmp_path)
+    assert images.space(beside).apps["motor"].path == folder
+    images.images(beside)
+    told = capsys.readouterr().err
+    assert f'system.toml:8: "motor" is the application in {folder}, not the clone' in told
+
+
+def test_two_applications_of_one_name_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    new.app("motor", tmp_path)
+    new.app("hostile", tmp_path)
+    (tmp_path / "motor").rename(tmp_path / "own")
+    for first, second, says in (
+        ("./own", "motor", r'"motor" names two applications of this system: that of "a" is in own'),
+        ("motor", "./own", r'"motor" names two .* is in .*apps/motor, and this one in own; give'),
+        ("random-exit-fuzzer", "hostile", '"hostile" names two'),
+        ("hostile", "random-exit-fuzzer", '"hostile" names two'),
+    ):
+        vms = [
+            table("vm", name=name, kind="tenon", app=app, cpus=[cpu], memory="16M")
+            for name, app, cpu in (("a", first, 1), ("b", second, 2))
+        ]
+        (tmp_path / "system.toml").write_text(described("one", *vms))
+        with pytest.raises(InputError, match=says):
+            images.space(system.load(tmp_path))
 
 
 def project(tmp_path, boards='["board-x"]'):

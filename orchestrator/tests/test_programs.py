@@ -8,7 +8,10 @@ import pytest
 from tenonos import new, system
 from tenonos.errors import InputError
 from tenonos.linux import program
-from tenonos.setup.initramfs import FILE, LINK, PROGRAM, Entry
+from tenonos.plan import compose
+from tenonos.plan.explain import Explainer
+from tenonos.plan.pool import Pool
+from tenonos.setup.initramfs import FILE, LARGE, LINK, PAGE, PROGRAM, Entry, archive
 from tenonos.system import board
 
 SOURCE = """\
@@ -45,6 +48,54 @@ def test_a_static_program_and_its_calls(linked, machine):
     assert (found.interpreter, found.needed, found.sites) == (None, (), 1)
     assert found.calls == {94} <= program.served()
     assert found.kind == "static, 1 svc"
+    assert found.unknown == 0
+
+
+def test_the_calls_of_a_program_are_those_of_its_image(linked, tmp_path, machine, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.program("exact", tmp_path, str(linked("-static")), [])
+    (vm,) = system.load(folder).vms
+    assert vm.first.calls == (94,)
+    assert "CONFIG_TENON_PROCESS_THREADS=1\n" in (folder / "exact.config").read_text()
+    # The number of this call is that of a register, as in `syscall`.
+    unknown = SOURCE.replace("= 94", "= (long)__builtin_frame_address(0)")
+    source, made = tmp_path / "unknown.c", tmp_path / "unknown"
+    source.write_text(unknown)
+    command = ["aarch64-linux-gnu-gcc", "-nostdlib", "-O1", "-static", "-o", made, source]
+    subprocess.run(list(map(str, command)), check=True)
+    assert program.examined(made, machine).unknown == 1
+    # Two numbers come to one call.
+    several = "#include <stdlib.h>\nvoid _start(void) { __asm__ volatile("
+    several += '"mov x8, #1\\ncbz x0, 1f\\nmov x8, #94\\n1: svc 0"); }\n'
+    source.write_text(several)
+    subprocess.run(list(map(str, command)), check=True)
+    found = program.examined(made, machine)
+    assert (found.unknown, found.calls) == (1, {94})
+    folder, _ = new.program("inexact", tmp_path, str(made), [])
+    (vm,) = system.load(folder).vms
+    assert vm.first.calls is None
+    assert "SIZE" not in (folder / "inexact.config").read_text()
+
+
+def test_a_composition_states_the_calls_of_each_library(linked, tmp_path, machine):
+    made = program.brought(str(linked("-static")), [], machine)
+    objective = "runs my existing Linux binary without Linux"
+    answer = compose.compose(objective, program=made)
+    answer.write(tmp_path / "binary")
+    explainer = Explainer(tmp_path / "binary", Pool())
+    calls = {one.name: one.calls for one in explainer.all() if one.image != "mortise"}
+    assert calls["tenon/linux-abi"] == ("exit_group",)
+    assert calls["tenon/linux-socket"] == ()
+    assert calls["tenon/frames"] is None
+
+
+def test_a_call_that_there_is_not_is_refused(linked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, _ = new.program("exact", tmp_path, str(linked("-static")), [])
+    file = folder / "system.toml"
+    file.write_text(file.read_text().replace('"exit_group"', '"exit_grup"'))
+    with pytest.raises(InputError, match='no system call "exit_grup"; write "exit_group"'):
+        system.load(folder)
 
 
 def test_a_dynamic_program_names_its_loader_and_libraries(linked, machine):
@@ -127,3 +178,19 @@ def test_a_new_app_has_the_program(linked, tmp_path, monkeypatch):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match='no file "none"'):
         new.program("greeting", tmp_path, "none", [])
+
+
+def test_large_programs_are_at_pages_of_the_archive():
+    files = [
+        Entry("a", FILE, b"text"),
+        Entry("bin/large", PROGRAM, b"\x7fELF" + bytes(LARGE)),
+        Entry("bin/small", PROGRAM, b"\x7fELF2" + bytes(99)),
+        Entry("lib/other", PROGRAM, b"\x7fELF1" + bytes(LARGE)),
+    ]
+    content = archive(files, pages=True)
+    for entry in (files[1], files[3]):
+        assert content.index(entry.content) % PAGE == 0
+    assert content.index(files[2].content) % PAGE != 0
+    names = [part[104 : part.index(b"\0", 104)] for part in content.split(b"070701")[1:-1]]
+    assert [name.decode() for name in names if name != b"."] == [entry.name for entry in files]
+    assert archive(files).count(b"070701") == len(files) + 1

@@ -178,7 +178,7 @@ def test_the_locks_name_everything_so_that_no_later_release_is_ever_looked_at():
         [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
-    for installs in (BOOTSTRAP, ROOT / "orchestrator/tenonos/setup/lightrag.py"):
+    for installs in (BOOTSTRAP, ROOT / "orchestrator/tenonos/setup/extras.py"):
         assert "--no-deps" in installs.read_text()
 
 

@@ -47,31 +47,42 @@ def told(monkeypatch):
 def test_no_ten_seconds_pass_without_a_line(clock):
     with clock.waits.awaiting("building"):
         clock.go(35)
-    assert clock.lines == [f"building: {n} s so far; Ctrl-C ends it" for n in (10, 20, 30)]
+    assert clock.lines == [f"building: {n} s so far; Ctrl-C ends it" for n in (9, 18, 27)]
 
 
 def test_a_line_of_another_kind_counts(clock):
     with clock.waits.awaiting("building"):
-        clock.go(9)
+        clock.go(8)
         clock.waits.spoke()
-        clock.go(9)
+        clock.go(8)
     clock.go(100)
     assert clock.lines == []
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_line_that_is_not_printed_does_not_count(clock, monkeypatch, verbose):
+    monkeypatch.setattr(ui, "WAITS", clock.waits)
+    monkeypatch.setattr(ui.SETTINGS, "verbose", verbose)
+    with clock.waits.awaiting("building"):
+        clock.go(8)
+        ui.detail("linking")
+        clock.go(1)
+    assert bool(clock.lines) is not verbose
+
+
 def test_the_innermost_wait_is_named_with_how_to_go_on(clock):
     with clock.waits.awaiting("outer"):
-        clock.go(5)
+        clock.go(4)
         with clock.waits.awaiting("inner", "type q"):
             clock.go(5)
         clock.go(10)
         with clock.waits.awaiting("", shown=True):
             clock.go(60)
             with clock.waits.awaiting("below the screen", "q"):
-                clock.go(10)
+                clock.go(9)
     assert clock.lines == [
         "inner: 5 s so far; type q",
-        "outer: 20 s so far; Ctrl-C ends it",
+        "outer: 18 s so far; Ctrl-C ends it",
         "below the screen: 1 s so far; q",
     ]
 
@@ -91,7 +102,7 @@ def test_each_command_states_that_it_is_at_work(name, clock, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["tenon", "-q", name, "--json"])
     with pytest.raises(SystemExit):
         cli.main()
-    assert clock.lines == [f"{name}: 10 s so far; Ctrl-C ends it"]
+    assert clock.lines == [f"{name}: 9 s so far; Ctrl-C ends it"]
 
 
 def test_a_step_off_a_terminal_repeats_itself(told, capsys):

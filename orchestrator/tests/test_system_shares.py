@@ -1,5 +1,6 @@
 """CPU reservations: valid keys, and infeasible reservations."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,13 @@ WRONG = [
         "",
         '26: schedule of VM "b" needs a budget too; for example budget',
     ),
-    ('"2ms"', '"9us"', '14: budget of VM "a" is not from 10us to its period, or that is above 4s;'),
-    ('"2ms"', '"11ms"', '14: budget of VM "a" is not from 10us to its period, or that is above 4s'),
-    ('"20ms"', '"5s"', '27: budget of VM "b" is not from 10us to its period, or that is above 4s;'),
+    ('"2ms"', '"9us"', '14: budget 9us of VM "a" is below 10us; write budget = "10us" or more'),
+    (
+        '"2ms"',
+        '"11ms"',
+        '14: budget of VM "a", 11ms, is longer than its period, 10ms; write budget = "5390us" or',
+    ),
+    ('"20ms"', '"5s"', '28: period 5s of VM "b" is above 4s; write period = "4s" or less'),
     (
         "priority = 20",
         "priority = 0",
@@ -112,7 +117,8 @@ WRONG = [
     (
         '"3ms"',
         '"19ms"',
-        '27: VMs on CPU 0 reserve 115 % of it: "a" 20 %, "b" 95 %; reserve 100 % at most',
+        '27: VMs on CPU 0 reserve 115 % of it: "a" 20 %, "b" 95 %; write budget = "12720us" or '
+        "less, or reserve less for the other",
     ),
     (
         'budget = "2ms"\nperiod = "10ms"\nexhausted = "wait"\n',
@@ -174,6 +180,28 @@ def test_what_can_be_guaranteed_is_accepted_and_no_more(tmp_path, monkeypatch):
         with pytest.raises(InputError) as error:
             load(tmp_path, monkeypatch, text.replace('"3ms"', f'"{most + 10}us"'))
         assert f'write budget = "{duration_text(most * 1000)}" or less' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"3ms"', '"19ms"'), ('"3ms"', '"21ms"'), ('"2ms"', '"11ms"')]
+)
+def test_the_budget_that_a_refusal_names_fits_and_none_above(tmp_path, monkeypatch, old, new):
+    with pytest.raises(InputError) as refused:
+        load(tmp_path, monkeypatch, SHARED.replace(old, new, 1))
+    most = re.search(r'write budget = "(\d+)us" or less', str(refused.value))
+    load(tmp_path, monkeypatch, SHARED.replace(old, f'"{most[1]}us"', 1))
+    with pytest.raises(InputError):
+        load(tmp_path, monkeypatch, SHARED.replace(old, f'"{int(most[1]) + 10}us"', 1))
+
+
+def test_a_refusal_names_no_budget_where_none_fits(tmp_path, monkeypatch):
+    """Whatever the budget of one VM is, another one asks for more than is left."""
+    second = SHARED[SHARED.index("[[vm]]") : SHARED.index('[[vm]]\nname = "b"')]
+    second = second.replace('name = "a"', 'name = "c"').replace('"2ms"', '"9900us"')
+    text = SHARED.replace('"3ms"', '"19ms"') + "\n" + second
+    with pytest.raises(InputError) as refused:
+        load(tmp_path, monkeypatch, text)
+    assert str(refused.value).endswith('"c" 99 %; reserve less for the others')
 
 
 def test_a_refusal_names_all_that_take_the_core_first(tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from tenonos.build.pack import pack
 from tenonos.build.vm_image import vm_image
 from tenonos.errors import InputError, WorkError
 from tenonos.generate.image import Image, write
-from tenonos.linux import boot
+from tenonos.linux import boot, file_kind
 from tenonos.paths import BUILD, replace_file, shown
 from tenonos.system import colours, device_trees, errata, guest_header, manifest
 from tenonos.system.bare import BARE
@@ -93,6 +93,8 @@ def build(
         if pristine:
             _empty(target)
         made = images_of(system, defines)
+        for vm in system.guests:
+            boot.require_programs(system, vm)
         cargo_paths.refresh(library for image in made for library in image.libraries)
         elf_files = {}
         for image in made:
@@ -181,9 +183,9 @@ def _content(system: System, vm: Vm, flats: dict[str, Flat]) -> tuple[dict[str, 
     content = kernel.read_bytes()
     if len(content) < 64 or content[56:60] != HEADER_MAGIC:
         raise InputError(
-            f"{shown(kernel)} is not an arm64 Image",
+            f"{shown(kernel)} is no arm64 Image: it is {file_kind.kind(content)}",
             where=system.at(vm, "kernel"),
-            mend="use an uncompressed kernel",
+            mend="give arch/arm64/boot/Image of Linux's build, not compressed",
         )
     text_offset, size, _, _ = _HEADER.unpack_from(content)
     parts = {"kernel": content, "initramfs": boot.initramfs(system, vm)}

@@ -135,14 +135,16 @@ def _compile(command: list[str], name: str) -> None:
         log = ensure(LOG) / f"build-{name}-c.log"
         log.write_text(done.stderr)
         error = re.search(
-            r"^(?P<where>[^:\n]+:\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$",
+            r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$",
             done.stderr,
             re.MULTILINE,
         )
         if error is None:
             raise WorkError(f"{name}: the C compiler failed", mend=f"see {shown(log)}")
         raise WorkError(
-            f"{name}: {error['what']}", where=error["where"], mend=f"all of it is in {shown(log)}"
+            f"{name}: {error['what']}",
+            where=f"{shown(Path(error['file']))}:{error['line']}",
+            mend=f"all of it is in {shown(log)}",
         )
     ui.detail(done.stderr)
 

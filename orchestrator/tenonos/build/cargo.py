@@ -264,7 +264,7 @@ def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
         return f"{image.name}: {asserted[1]}", None
     linked = re.search(r"lld: error: (.*)(?:\n\s*>>> referenced by (.*))?", error["rendered"] or "")
     if linked:
-        return f"{image.name}: {linked[1]}", linked[2] and linked[2].split(" ")[0]
+        return f"{image.name}: {linked[1]}", linked[2] and _referring(linked[2])
     spans = [span for span in error["spans"] if span["is_primary"]]
     if not spans:
         return f"{image.name}: {error['message'].splitlines()[0]}", None
@@ -272,6 +272,12 @@ def _first(image: Image, error: dict[str, Any]) -> tuple[str, str | None]:
     place = ROOT / file if not file.is_absolute() and (ROOT / file).exists() else file
     where = f"{shown(place)}:{spans[0]['line_start']}"
     return f"{image.name}: {error['message'].splitlines()[0]}", where
+
+
+def _referring(said: str) -> str:
+    """The place of a reference, as lld states it: `main.c:2 (/path/main.c:2)` or `x.o:(name)`."""
+    found = re.search(r"\((?P<path>/[^)]+):(?P<line>\d+)\)$", said)
+    return f"{shown(Path(found['path']))}:{found['line']}" if found else said.split(" ")[0]
 
 
 def _seed_lock(folder: Path) -> None:

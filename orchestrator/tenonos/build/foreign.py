@@ -45,6 +45,12 @@ def content(system: System, vm: Vm) -> tuple[dict[str, bytes], Content]:
         parts[part], at[part] = piece, base
     if vm.initramfs is not None:
         parts["initramfs"] = _file(system, vm, "initramfs", vm.initramfs).read_bytes()
+        if not parts["initramfs"]:
+            raise InputError(
+                f'initramfs "{vm.initramfs}" is empty',
+                where=system.at(vm, "initramfs"),
+                mend="write the file, or leave the key out",
+            )
     sizes = {part: len(piece) for part, piece in parts.items()}
     sizes["tree"] = TREE_SIZE + up(len(tree(system, vm)), PAGE)
     entry = found.entry if foreign.entry is None else foreign.entry

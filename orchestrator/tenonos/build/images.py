@@ -5,8 +5,9 @@ fragment, then `-D` from the command line.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from tenonos import catalogue, ui
@@ -15,6 +16,7 @@ from tenonos.build import channel_ends
 from tenonos.errors import InputError
 from tenonos.generate.image import NATIVE, Image, Native, choose, root_of
 from tenonos.linux.file_tree import file_tree
+from tenonos.paths import command, shown
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
@@ -65,6 +67,8 @@ class Space:
             vm = self.system.vm(image)
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
+            if vm.console == "pl011":
+                given.append(Assignment("TENON_THREAD_VIRTUAL_SERIAL", "y", where))
             given += self._task_priorities(vm)
             if vm.strace:
                 given.append(Assignment("LIB_TENON_STRACE", "y", "--strace"))
@@ -161,25 +165,63 @@ def space(system: System) -> Space:
             )
         index = index.with_library(folder)
     apps: dict[str, Library] = {}
-    for vm in system.guests:
-        if vm.kind == "tenon":
-            folder = app_folder(system, vm)
-            index = index.with_app(folder)
-            apps[vm.name] = next(lib for lib in index.libraries if lib.path == folder)
+    programs = list(_programs(system))
+    guests = {*_of_guests(system), *(folder for _, folder, _ in programs)}
+    for name, folder, where in programs:
+        others = [path for path in guests if not folder.is_relative_to(path)]
+        index = _with_app(index, folder, where, apps, others)
+        apps[name] = next(lib for lib in index.libraries if lib.path == folder)
     for native in system.natives:
-        folder = program(system, native.app, system.where("native", native.index, "app"))
-        index = index.with_app(folder)
-        apps[native.name] = next(lib for lib in index.libraries if lib.path == folder)
         _granted(system, native, apps[native.name])
+    kept = {lib.path for lib in index.libraries}
+    replaced = [path / "Kconfig" for path in catalogue.apps().values() if path not in kept]
     outside = [lib.path / "Kconfig" for lib in index.libraries if lib.is_outside]
     board = [system.board.folder / "Kconfig"] if system.board.is_outside else []
-    return Space(system, index, load(outside, boards=board), apps)
+    return Space(system, index, load(outside, boards=board, without=replaced), apps)
+
+
+def _programs(system: System) -> Iterator[tuple[str, Path, str]]:
+    """The folder of the program of each Tenon VM and native task, with the place of its name."""
+    for vm in system.guests:
+        if vm.kind == "tenon":
+            yield vm.name, app_folder(system, vm), system.at(vm, "app")
+    for native in system.natives:
+        where = system.where("native", native.index, "app")
+        yield native.name, program(system, native.app, where), where
+
+
+def _of_guests(system: System) -> Iterator[Path]:
+    """The files and folders with what runs in Linux VMs and in processes, C files among them."""
+    for vm in system.guests:
+        for name in (*vm.programs, vm.files, vm.initramfs):
+            if name is not None:
+                yield (system.folder / name).resolve()
+
+
+def _with_app(
+    index: Index, folder: Path, where: str, apps: Mapping[str, Library], others: Collection[Path]
+) -> Index:
+    """The index with an application, which may replace one of its name in the clone. A system with
+    both is refused, as a name is one package in it."""
+    added = library.read(folder, "apps", others)
+    for name, app in apps.items():
+        if app.path == folder or (app.is_of_clone and added.is_of_clone):
+            continue
+        clash = {app.package, *app.dependencies} & {added.package, *added.dependencies}
+        if taken := sorted(clash & {app.package, added.package}):
+            raise InputError(
+                f'"{taken[0]}" names two applications of this system: that of "{name}" is in '
+                f"{shown(app.path)}, and this one in {shown(folder)}",
+                where=where,
+                mend="give your own another name, in its Cargo.toml or Kconfig",
+            )
+    return index.with_app(folder, others)
 
 
 def images(system: System, defines: Sequence[str] = ()) -> list[Image]:
     """Mortise's image, if the system has one, then one for each Tenon VM and each template."""
     choices = space(system)
-    for line in channel_ends.missing(system, choices.apps):
+    for line in (*_chosen(system), *channel_ends.missing(system, choices.apps)):
         ui.message(line, "yellow")
     demands = [define(text) for text in defines]
     made = []
@@ -228,12 +270,30 @@ def program(system: System, name: str, where: str) -> Path:
     for folder in (system.folder / name, known.get(name)):
         if folder is not None and catalogue.is_app(folder):
             return folder.resolve()
+    folder = system.folder / name
+    if folder.is_dir():
+        raise InputError(
+            f"folder {shown(folder)} has no application: no Cargo.toml and no C file",
+            where=where,
+            mend="write one there, or name another folder or an application of the clone",
+        )
+    close = " or ".join(f'"{each}"' for each in get_close_matches(name, known, 3))
+    guess = f"did you mean {close}? " if close else ""
     raise InputError(
         f'no application "{name}"',
         where=where,
         mend=catalogue.unknown(name, known, catalogue.RENAMED_APPS)
-        or f"known are {', '.join(sorted(known))}, or give the folder of one",
+        or f"{guess}give the folder of one, or a name that {command()} list libraries shows",
     )
+
+
+def _chosen(system: System) -> Iterator[str]:
+    """A line for each program that is beside the system, and has a name of one in the clone."""
+    known = catalogue.apps()
+    for _, folder, where in _programs(system):
+        beside = folder == (system.folder / folder.name).resolve()
+        if beside and folder.name in known and not catalogue.is_app_folder(folder):
+            yield f'{where}: "{folder.name}" is the application in {folder}, not the clone\'s'
 
 
 def _granted(system: System, native: SystemNative, app: Library) -> None:
@@ -289,7 +349,7 @@ def _files(system: System, name: str, libraries: Sequence[Library]) -> bytes:
         return file_tree(system, vm)
     if vm.strace:
         raise InputError(f'VM "{name}" has no processes', where="--strace", mend="leave it out")
-    for key in ("packages", "files", "program", "arguments", "environment"):
+    for key in _OF_PROCESSES:
         if getattr(vm, key):
             raise InputError(
                 f'VM "{name}" has {key} and no processes',
@@ -340,6 +400,15 @@ _OF_VM = {
 """Capability of Mortise for each interrupt mode of VMs."""
 
 
+_OF_PROCESSES = ("packages", "files", "program", "arguments", "environment")
+"""Keys of a VM with processes."""
+
+
+def _has_programs(vm: Vm) -> bool:
+    """Whether a VM has programs of Linux as processes, which want random numbers."""
+    return any(getattr(vm, key) for key in _OF_PROCESSES)
+
+
 def _with_cards(system: System) -> list[Vm]:
     """The VMs with PCI devices."""
     devices = system.board.devices
@@ -350,7 +419,7 @@ def needs(system: System) -> Iterator[Need]:
     """The capabilities that a system requires of Mortise."""
     for vm in system.vms:
         yield Need(_OF_VM[vm.interrupts], f'VM "{vm.name}"', system.at(vm, "interrupts"))
-    for vm in [vm for vm in system.vms if vm.kind != "tenon"][:1]:
+    for vm in [vm for vm in system.vms if vm.kind != "tenon" or _has_programs(vm)][:1]:
         yield Need("CAP_VIRT_ENTROPY", f'VM "{vm.name}"', system.at(vm, "kind"))
     for native in system.natives[:1]:
         where = system.where("native", native.index)

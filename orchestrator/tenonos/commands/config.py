@@ -12,7 +12,10 @@ from tenonos.options import SystemArgument
 
 def command(
     image: Annotated[
-        str, typer.Argument(help="Image to configure: mortise, or the name of a Tenon VM.")
+        str,
+        typer.Argument(
+            help="Image to configure: mortise, or the name of a Tenon VM.", metavar="IMAGE"
+        ),
     ],
     system: SystemArgument = None,
 ) -> None:

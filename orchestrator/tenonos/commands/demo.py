@@ -27,7 +27,7 @@ def command(
     deterministic: Deterministic = False,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", help="Guest time to measure (headless: 10)."),
+        typer.Option("--seconds", help="Guest time to measure (headless: 10).", metavar="SECONDS"),
     ] = None,
     json_file: ResultFile = None,
     svg: Annotated[
@@ -36,6 +36,8 @@ def command(
     ] = None,
 ) -> None:
     """Run a 1 kHz control loop beside Linux, composed from an objective.
+
+    Ctrl-C ends it.
 
     Example: ./tenon demo
     """

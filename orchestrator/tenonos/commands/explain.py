@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(help="Folder that `compose` wrote.")],
+    folder: Annotated[Path, typer.Argument(help="Folder that compose wrote.", metavar="DIR")],
     symbol: Annotated[
         str | None,
         typer.Argument(
             autocompletion=completion.symbols,
             help="Library, capability or CONFIG symbol (default: all).",
+            metavar="SYMBOL",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -70,7 +71,8 @@ def _rows(found: Sequence[Explanation]) -> Iterator[list[str]]:
     for e in found:
         reason = (e.image, e.because)
         cost = "" if e.cost is None else f"{e.cost:,}"
-        yield [e.image, e.name, cost, "″" if reason == above else e.because]
+        because = "″" if reason == above else e.because
+        yield [e.image, e.name, cost, because + ("" if e.calls is None else f"; {_calls(e)}")]
         above = reason
 
 
@@ -84,10 +86,16 @@ def _show(explanation: Explanation) -> None:
         ui.data(f"  found    “{one.words}”: {_arrows(one.path)}; {score}")
     if e.path:
         ui.data(f"  path     {_arrows(e.path)}")
+    if e.calls is not None:
+        ui.data(f"  serves   {_calls(e)}")
     if e.pulls_in:
         ui.data(f"  pulls in {', '.join(e.pulls_in)}")
     if e.cost is not None and (e.chosen or e.measured):
         ui.data(f"  costs    {e.cost:,} {e.cost_unit}{_measured(e)}")
+
+
+def _calls(e: Explanation) -> str:
+    return f"the program calls {', '.join(e.calls)}" if e.calls else "no call of the program"
 
 
 def _arrows(path: Sequence[Step]) -> str:

@@ -17,14 +17,23 @@ def command(
     objective: ObjectiveArgument,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder for results; a later run continues from them."),
+        typer.Option(
+            "-o",
+            "--output",
+            help="Folder for results; a later run continues from them.",
+            metavar="DIR",
+        ),
     ] = None,
     board: Board = None,
     most: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Number of alternatives to evaluate at most.")
+        int,
+        typer.Option(
+            min=1, max=10_000, help="Number of alternatives to evaluate at most.", metavar="N"
+        ),
     ] = 40,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Guest time of each run (default: 1).")
+        float | None,
+        typer.Option("--seconds", help="Guest time of each run (default: 1).", metavar="SECONDS"),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -35,7 +44,9 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all results as JSON.")] = False,
 ) -> None:
-    """Search the alternatives an objective leaves open, by size, latency and boot.
+    """Search the alternatives an objective leaves open, by size, latency and boot time.
+
+    Builds and runs each alternative, about half a minute each.
 
     Example: ./tenon explore "a 1 kHz control loop with bounded jitter"
     """

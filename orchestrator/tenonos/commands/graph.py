@@ -19,7 +19,8 @@ def command(
         Path | None,
         typer.Argument(
             autocompletion=completion.systems,
-            help="System, or folder that compose wrote: mark its choice.",
+            help="System, or folder that compose wrote: mark the libraries that it has.",
+            metavar="SYSTEM",
         ),
     ] = None,
     html_file: Annotated[
@@ -33,7 +34,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print nodes and edges as JSON.")] = False,
 ) -> None:
-    """Show the graph of configuration symbols and the relations between them.
+    """Show the Lib-Graph: the libraries, their options, and what needs what.
 
     Example: ./tenon graph motor-linux --html graph.html
     """

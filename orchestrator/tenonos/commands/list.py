@@ -27,7 +27,8 @@ class What(StrEnum):
 
 def command(
     what: Annotated[
-        What | None, typer.Argument(help="Kind: boards, libraries or systems (default: all).")
+        What | None,
+        typer.Argument(help="Kind: boards, libraries or systems (default: all).", metavar="KIND"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -29,9 +29,14 @@ class Language(StrEnum):
 
 
 def command(
-    what: Annotated[What, typer.Argument(help="Kind: app, system, library or board.")],
+    what: Annotated[
+        What, typer.Argument(help="Kind: app, system, library or board.", metavar="KIND")
+    ],
     name: Annotated[
-        str, typer.Argument(help="Name; for a library LAYER/NAME, or NAME for one of Tenon.")
+        str,
+        typer.Argument(
+            help="Name; for a library LAYER/NAME, or NAME for one of Tenon.", metavar="NAME"
+        ),
     ],
     lang: Annotated[
         Language, typer.Option("--lang", help="Language of an application.")

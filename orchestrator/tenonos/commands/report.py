@@ -17,7 +17,8 @@ def command(
         typer.Option("--html", help="Page to write (default: SYSTEM-report.html).", metavar="FILE"),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Guest time to run (default: 1).")
+        float | None,
+        typer.Option("--seconds", help="Guest time to run (default: 1).", metavar="SECONDS"),
     ] = None,
 ) -> None:
     """Write an HTML page of a system: objective, choice, guarantees, measurements.

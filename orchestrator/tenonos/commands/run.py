@@ -14,17 +14,23 @@ from tenonos.options import Cpu, Deterministic, ResultFile, SystemArgument
 def command(
     system: SystemArgument = None,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Write consoles to stderr, in place of a screen.")
+        bool, typer.Option("--headless", help="Write the consoles to stderr; take no keys.")
     ] = False,
     deterministic: Deterministic = False,
     seconds: Annotated[
         float | None,
-        typer.Option("--seconds", help="Stop after this guest time (no periodic task: host time)."),
+        typer.Option(
+            "--seconds",
+            help="Stop after this guest time (no periodic task: host time).",
+            metavar="SECONDS",
+        ),
     ] = None,
     json_file: ResultFile = None,
     console: Annotated[
-        str | None,
-        typer.Option("--console", help="Show the console of this VM only.", metavar="VM"),
+        list[str] | None,
+        typer.Option(
+            "--console", help="Show the console of this VM only; may be repeated.", metavar="VM"
+        ),
     ] = None,
     inputs: Annotated[
         list[str] | None,
@@ -66,6 +72,8 @@ def command(
 ) -> None:
     """Boot a system in QEMU, with its consoles and measurements.
 
+    Keys go to the console of one VM: Ctrl-T and a digit selects it, Ctrl-T q ends the run.
+
     Example: ./tenon run motor-linux --headless --deterministic
     """
     from tenonos import build, outputs, ui
@@ -84,8 +92,9 @@ def command(
     if live:
         others = {"--headless": headless, "--console": console, "--gdb": debug}
         frontend.check_live([option for option, given in others.items() if given])
-    if console is not None and console != "mortise":
-        chosen.heard(console)
+    for name in console or ():
+        if name != "mortise":
+            chosen.heard(name)
     options = RunOptions(
         seconds=frontend.seconds(seconds),
         deterministic=deterministic,
@@ -112,7 +121,7 @@ def command(
             title=f"{chosen.name}   {frontend.KEYS}" if live else chosen.name,
             command=f"./tenon run {chosen.name}",
             keys=live,
-            console=console,
+            consoles=console or (),
             json=json_file,
             svg=svg,
             trace=trace,

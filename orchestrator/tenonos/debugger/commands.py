@@ -20,7 +20,7 @@ from tenonos.debugger.cores import CoreState, Execution, execution
 from tenonos.debugger.model import MORTISE, DebuggedSystem, DebuggedVm, DebuggerError
 from tenonos.debugger.probing import probe
 from tenonos.debugger.segments import writable
-from tenonos.debugger.threads import Layout, Read, Thread, chosen, read_threads, registers
+from tenonos.debugger.threads import Layout, Read, Thread, chosen, named, read_threads, registers
 
 STACK_FOR_PLACE = 16 << 10
 STACK = 64 << 10
@@ -41,6 +41,7 @@ class Debugger:
         """The number of gdb's thread that stopped last."""
         self.files = {vm.name: vm.elf for vm in system.vms} | {MORTISE: system.mortise}
         self._layouts: dict[str, Layout] = {}
+        self._symbols: dict[str, dict[int, str]] = {}
 
     def load(self, image: str) -> None:
         """Load the symbols of an image in place of those that are loaded."""
@@ -71,6 +72,15 @@ class Debugger:
         if vm.name not in self._layouts:
             self._layouts[vm.name] = Layout.parse(probe(vm.elf or "", "layout"))
         return self._layouts[vm.name]
+
+    def symbols(self, vm: DebuggedVm, threads: list[Thread]) -> dict[int, str]:
+        """The symbols that are names of threads, each read once."""
+        known = self._symbols.setdefault(vm.name, {})
+        wanted = {thread.symbol for thread in threads if thread.symbol} - known.keys()
+        if wanted:
+            found = probe(vm.elf or "", "symbols", [sorted(wanted)])
+            known |= {int(address): name for address, name in found.items()}
+        return known
 
     def execution(self, core: gdb.InferiorThread) -> Execution:
         """What a core executes."""
@@ -416,7 +426,8 @@ def _threads(debugger: Debugger, vm: DebuggedVm) -> tuple[Layout, list[Thread]]:
     """The threads of a VM, and the layout of its image."""
     layout = debugger.layout(vm)
     with _physical(vm) as read:
-        return layout, read_threads(read, layout)
+        threads = read_threads(read, layout)
+    return layout, named(threads, debugger.symbols(vm, threads))
 
 
 def _registers(

@@ -67,10 +67,15 @@ def layout(file: str) -> None:
         "storage": sorted(set(storage)),
         "kernels": sorted(set(kernels)),
         "context": _context(),
-        "slots": _table(tables, SLOTS, ("thread", "number", "joiners")),
+        "slots": _table(tables, SLOTS, ("thread", "number", "joiners", "result")),
         "names": _table(tables, NAMES, ("owner", "text")),
     }
     Path(file).write_text(json.dumps(values))
+
+
+def symbols(file: str, addresses: list[int]) -> None:
+    """Write the symbols at addresses: of functions, and of statics."""
+    Path(file).write_text(json.dumps({address: _symbol(address) for address in addresses}))
 
 
 def places(file: str, addresses: list[int]) -> None:

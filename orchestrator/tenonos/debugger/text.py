@@ -42,9 +42,16 @@ def placed(listed: str) -> list[int]:
     return list(dict.fromkeys(int(number, 16) for number in _PLACED.findall(listed)))
 
 
+_NO_SYMBOLS = (
+    'No symbol table is loaded. Use the "file" command.',
+    "the selected VM has no symbols; tenon-vm NAME FILE loads those of an ELF file, as of vmlinux",
+)
+
+
 def line(error: BaseException) -> str:
-    """An error in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    """An error in one line, with the commands of this module in place of gdb's own."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said.replace(*_NO_SYMBOLS)
 
 
 def quoted(path: str) -> str:

@@ -7,15 +7,18 @@ shown as such: names are cut and cleaned, unknown states are numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from tenonos.debugger.model import DebuggerError
 
 Read = Callable[[int, int], bytes]
 """Reads a VM's RAM: address, size."""
 
-NAME_LIMIT = 32
+NAME_LIMIT = 24
+"""The most bytes of a name, as a trace has them: `pool/core/trace/src/ring.rs`."""
+UNNAMED = "-"
 STORAGE_LIMIT = 4096
 """The most threads that are read of one image."""
 FP_DISABLED = 1
@@ -75,7 +78,8 @@ class Layout:
     context: int
     """Size of the context of a thread that does not run."""
     slots: Table | None = None
-    """Of an image with pthreads: the thread of each, and the number of its use of the slot."""
+    """Of an image with pthreads: the thread of each, the number of its use of the slot, and in the
+    place of its result, until the thread ends, its start routine."""
     names: Table | None = None
     """The names of those threads, if the program names any."""
 
@@ -119,6 +123,14 @@ class Thread:
     """The address of the thread that owns the mutex it waits for."""
     joined: int | None = None
     """The address of the thread whose end it waits for."""
+    is_pthread: bool = False
+    routine: int | None = None
+    """The address of the start routine of a pthread without a name."""
+
+    @property
+    def symbol(self) -> int | None:
+        """The address of which the symbol is the name of the thread, if it has no other."""
+        return self.routine or (self.address if self.name == UNNAMED else None)
 
     def runs_on(self, cores: Sequence[int]) -> int | None:
         """The number of the core it runs on, of the cores of its VM."""
@@ -168,19 +180,42 @@ def read_threads(read: Read, layout: Layout) -> list[Thread]:
     for core, kernel in enumerate(layout.kernels):
         running[_word(read(kernel + layout.current, 8))] = core
     slots = _slots(read, layout)
-    joiners = [(layout.slots.field(index, "joiners"), at) for index, (at, _) in slots.items()]
+    joiners = [(layout.slots.field(index, "joiners"), each.thread) for index, each in slots.items()]
     offset, size = layout.thread["joiners"]
     joiners += [((at + offset, size), at) for at in layout.storage[:STORAGE_LIMIT]]
-    names = {at: name for at, name in slots.values() if name}
+    pthreads = {each.thread: each for each in slots.values()}
     found = []
     for address in layout.storage[:STORAGE_LIMIT]:
         thread = _thread(read, layout, address, running)
         if thread is not None:
             awaited = thread.awaited or 0
             joined = next((to for (at, n), to in joiners if 0 <= awaited - at < n), None)
-            name = names.get(address, thread.name)
-            found.append(replace(thread, name=name, joined=joined))
+            thread = replace(thread, joined=joined)
+            if own := pthreads.get(address):
+                routine = None if own.name else own.routine or None
+                name = own.name or thread.name
+                thread = replace(thread, name=name, is_pthread=True, routine=routine)
+            found.append(thread)
     return sorted(found, key=lambda thread: (thread.number, thread.address))
+
+
+def named(threads: Sequence[Thread], symbols: Mapping[int, str]) -> list[Thread]:
+    """The threads with the names that a trace shows: a pthread without a name has that of its start
+    routine, another thread that of its static. Equal names of pthreads have numbers behind them."""
+    found: list[Thread] = []
+    taken: set[str] = set()
+    for thread in threads:
+        name = thread.name
+        if thread.symbol:
+            name = symbols.get(thread.symbol) or (
+                f"{thread.routine:#x}" if thread.routine else name
+            )
+        numbered = (f"{name} {number}" for number in count(2))
+        if thread.is_pthread:
+            name = next(each for each in chain((name,), numbered) if each not in taken)
+        taken.add(name)
+        found.append(replace(thread, name=name))
+    return found
 
 
 def registers(read: Read, layout: Layout, thread: Thread) -> list[int]:
@@ -239,9 +274,18 @@ def _thread(read: Read, layout: Layout, address: int, running: dict[int, int]) -
     )
 
 
-def _slots(read: Read, layout: Layout) -> dict[int, tuple[int, str]]:
-    """The thread of each pthread's slot, and the name that the program gave it."""
-    found: dict[int, tuple[int, str]] = {}
+@dataclass(frozen=True)
+class _Slot:
+    """A pthread: its thread, the name that the program gave it, and its start routine."""
+
+    thread: int
+    name: str
+    routine: int
+
+
+def _slots(read: Read, layout: Layout) -> dict[int, _Slot]:
+    """The pthreads by the indices of their slots."""
+    found: dict[int, _Slot] = {}
     table, names = layout.slots, layout.names
     for index in range(min(table.count, STORAGE_LIMIT) if table else 0):
         thread = _word(read(*table.field(index, "thread")))
@@ -252,7 +296,7 @@ def _slots(read: Read, layout: Layout) -> dict[int, tuple[int, str]]:
             if _word(read(*names.field(index, "owner"))) == identifier:
                 name = _cleaned(read(*names.field(index, "text")).partition(b"\0")[0])
         if thread:
-            found[index] = thread, name
+            found[index] = _Slot(thread, name, _word(read(*table.field(index, "result"))))
     return found
 
 
@@ -269,7 +313,7 @@ def _name(read: Read, data: bytes, layout: Layout) -> str:
     offset, _ = layout.thread["name"]
     pointer, length = _word(data[offset : offset + 8]), _word(data[offset + 8 : offset + 16])
     if pointer == 0 or length == 0:
-        return "-"
+        return UNNAMED
     try:
         return _cleaned(read(pointer, min(length, NAME_LIMIT)))
     except DebuggerError:
@@ -277,9 +321,8 @@ def _name(read: Read, data: bytes, layout: Layout) -> str:
 
 
 def _cleaned(name: bytes) -> str:
-    """The text of a guest, on one line and in one column."""
-    text = name.decode(errors="replace")
-    return "".join(c if c.isprintable() and not c.isspace() else "?" for c in text)
+    """The text of a guest, on one line."""
+    return "".join(c if c.isprintable() else "?" for c in name.decode(errors="replace"))
 
 
 def _field(data: bytes, layout: Layout, name: str) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tenonos import __version__, paths
+from tenonos import __version__, logs, paths
 from tenonos.build.c import COMPILER
 from tenonos.errors import WorkError
 from tenonos.linux import boot, deb, userland
@@ -118,7 +118,8 @@ def crates(image: Image, folder: Path) -> list[tuple[str, ...]]:
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("error")]
-        raise WorkError(f"{image.name}: cargo tree: {(lines or ['it failed'])[0]}")
+        what = f"{image.name}: cargo tree: {(lines or ['it failed'])[0]}"
+        raise WorkError(what, mend=logs.keep(command, done.stderr))
     matches = map(_TREE.match, sorted(set(done.stdout.splitlines())))
     return [tuple(part or "" for part in match.groups()) for match in matches if match]
 

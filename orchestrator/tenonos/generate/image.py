@@ -25,8 +25,11 @@ devices, RAM and shared areas, level 3 for the guest header."""
 TABLES_OF_ITSELF = 2
 """Tables for its own memory, within one block."""
 
-NATIVE, MEMCPY = "native", "mortise-memcpy"
+NATIVE, MEMCPY = "native", "core-memcpy"
 """Root of an image without a kernel; crate that replaces the toolchain's `memcpy`."""
+
+PROCESSES = "LIB_TENON_PROCESS"
+"""Symbol of the library of processes."""
 
 FILES = "files.cpio"
 """The archive with the files of an image's processes, in its crate."""
@@ -71,8 +74,9 @@ class Image:
     first: FirstProcess = field(default_factory=FirstProcess)
     """The first of its processes."""
     avoids: bool = False
-    """Whether the compiler avoids sequences of errata, which takes bytes; Mortise always does, and
-    another image if it has one otherwise."""
+    """Whether the compiler avoids sequences of errata because the image has one otherwise; this
+    takes bytes. In Mortise and in images with processes it always does: in so much code there is
+    one, and it need not be linked twice."""
 
     @property
     def package(self) -> str:
@@ -100,7 +104,7 @@ class Image:
         """Additional compiler flags: in an image optimised for size, an address takes one
         instruction; those against errata of the board's CPU."""
         small = ("-Ccode-model=tiny",) if self.for_size else ()
-        avoiding = self.avoids or self.kind == "mortise"
+        avoiding = self.avoids or self.kind == "mortise" or bool(self.config.values.get(PROCESSES))
         return (*small, *(self.board.errata.compiler if avoiding else ()))
 
     @property
@@ -305,10 +309,17 @@ def _statics(image: Image) -> Iterator[str]:
                 f"{library.crate}::statics! {{",
                 "    config: crate::config,",
                 "    tables: crate::tables,",
-                f'    root: include_bytes!("../{FILES}"),',
+                "    root: {",
+                "        // Programs are mapped from their pages in the archive.",
+                "        #[repr(C, align(4096))]",
+                "        struct Pages<T: ?Sized>(T);",
+                f'        const ROOT: &Pages<[u8]> = &Pages(*include_bytes!("../{FILES}"));',
+                "        &ROOT.0",
+                "    },",
                 f"    program: {_text(image.first.program)},",
                 f"    arguments: {_texts(image.first.arguments)},",
                 f"    environment: {_texts(image.first.environment)},",
+                f"    calls: {_numbers(image.first.calls)},",
                 "}",
             )
 
@@ -317,6 +328,11 @@ def _text(value: str) -> str:
     """A string of Rust."""
     plain = (c if c.isprintable() and c not in '"\\' else f"\\u{{{ord(c):x}}}" for c in value)
     return f'"{"".join(plain)}"'
+
+
+def _numbers(values: Iterable[int] | None) -> str:
+    """An optional slice of numbers of Rust."""
+    return "None" if values is None else f"Some(&[{', '.join(map(str, values))}])"
 
 
 def _texts(values: Iterable[str]) -> str:

@@ -6,18 +6,21 @@ import os
 from pathlib import Path
 
 from tenonos.errors import InputError
-from tenonos.linux import root_disk, tools
+from tenonos.linux import file_kind, root_disk, tools
 from tenonos.linux.modules import modules
 from tenonos.linux.overlay import files_of, overlay
 from tenonos.linux.userland import programs
+from tenonos.paths import shown
 from tenonos.setup import debian
 from tenonos.setup import initramfs as base
-from tenonos.setup.initramfs import Entry, archive, folders
+from tenonos.setup.initramfs import Entry, applets, archive, folders
 from tenonos.system.model import System, Vm
 
 KERNEL, INITRAMFS = debian.CLOUD, "busybox"
 """The names of Debian's cloud kernel and of the generated initramfs."""
 
+START = "etc/start"
+"""The file of a user that the generated init runs before its shell."""
 INIT = "/init"
 """The program that the kernel starts first, unless its command line names another by `rdinit=`."""
 
@@ -38,16 +41,31 @@ def initramfs(system: System, vm: Vm) -> bytes:
         if folder.is_dir():
             _first_process(system, vm, folder)
             return overlay(folder)
-        return _file(system, vm, "initramfs", f"a folder or {INITRAMFS}").read_bytes()
+        content = _file(system, vm, "initramfs", f"a folder or {INITRAMFS}").read_bytes()
+        _unpackable(system, vm, content)
+        return content
     ours = has_tools(system, vm)
     parts = [
         _modules(system, vm, ours=ours),
         programs(vm.packages),
         _programs(vm) if ours else b"",
-        overlay(files_of(system, vm)) if vm.files else b"",
+        _files(system, vm),
         _own(system, vm),
     ]
     return base.build(*parts)
+
+
+def _unpackable(system: System, vm: Vm, content: bytes) -> None:
+    """Refuse a file that Linux does not unpack. With a memory disk as its root it may be any."""
+    if "root=/dev/ram" in (vm.cmdline or ""):
+        return
+    if refusal := file_kind.no_initramfs(content):
+        what, mend = refusal
+        raise InputError(
+            f'initramfs "{vm.initramfs}" {what}, and Linux unpacks cpio archives',
+            where=system.at(vm, "initramfs"),
+            mend=mend,
+        )
 
 
 def _first_process(system: System, vm: Vm, folder: Path) -> None:
@@ -106,9 +124,29 @@ def _file(system: System, vm: Vm, key: str, known: str) -> Path:
     return path
 
 
+def _files(system: System, vm: Vm) -> bytes:
+    """The folder that is laid over the initramfs."""
+    if not vm.files:
+        return b""
+    folder = files_of(system, vm)
+    start = folder / START
+    if start.is_file() and not os.access(start, os.X_OK):
+        raise InputError(
+            f'{START} in folder "{vm.files}" is not executable, and would not run',
+            where=system.at(vm, "files"),
+            mend=f"chmod +x {shown(start)}",
+        )
+    return overlay(folder)
+
+
 def _own(system: System, vm: Vm) -> bytes:
     """The programs built from C files of the system, linked statically."""
-    made = []
+    require_programs(system, vm)
+    return _archived([tools.own(system.folder / name) for name in vm.programs])
+
+
+def require_programs(system: System, vm: Vm) -> None:
+    """Refuse a program without a source, and one that the shell would not run."""
     for name in vm.programs:
         source = system.folder / name
         if not source.is_file() or source.suffix != ".c":
@@ -117,5 +155,9 @@ def _own(system: System, vm: Vm) -> bytes:
                 where=system.at(vm, "programs"),
                 mend="each is one file in C, from which /bin has a program of its name",
             )
-        made.append(tools.own(source))
-    return _archived(made)
+        if source.stem in applets(debian.busybox().read_bytes()):
+            raise InputError(
+                f'program "{name}" has the name of a busybox command, which the shell runs instead',
+                where=system.at(vm, "programs"),
+                mend="rename the file",
+            )

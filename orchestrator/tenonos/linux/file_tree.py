@@ -51,4 +51,4 @@ def file_tree(system: System, vm: Vm) -> bytes:
         lacks -= {PurePosixPath(name).name for name in found}
         if lacks:
             found |= _libraries(system, vm, lacks)
-    return archive(list(found.values()))
+    return archive(list(found.values()), pages=True)

@@ -16,6 +16,7 @@ from tenonos.paths import POOL
 from tenonos.setup import debian
 from tenonos.setup.initramfs import LINK, PROGRAM, Entry
 from tenonos.system.board import Board
+from tenonos.system.calls import call_names
 from tenonos.system.limits import BLOCK
 
 LEAST, KERNEL_END, END = 0x1_0000, 1 << 32, 1 << 39
@@ -26,9 +27,23 @@ NEAR = 16
 """Instructions before a `svc` that may set its number."""
 _MOVES = {0x5280_0000: 0xFFE0_0000, 0xD280_0000: 0xFFE0_0000}
 """`mov` of a number to a 32-bit and a 64-bit register, with the bits that are fixed."""
+_BRANCHES = (
+    (0x1400_0000, 0x7C00_0000, 0, 26),
+    (0x5400_0000, 0xFF00_0000, 5, 19),
+    (0x3400_0000, 0x7E00_0000, 5, 19),
+    (0x3600_0000, 0x7E00_0000, 5, 14),
+)
+"""`b` and `bl`, `b.cond`, `cbz` and `cbnz`, `tbz` and `tbnz`: fixed bits and their mask, place and
+width of the offset (Arm ARM, C4.1.92)."""
 _NUMBER = 8
 """The register with the number of a system call."""
 _CALL = re.compile(r"\bCall\((\d+),")
+EXECUTES, CREATES = frozenset((221, 281)), frozenset((220, 435))
+"""System calls that start programs (`execve`, `execveat`), processes and threads (`clone`)."""
+HANDLES, RETURNS = frozenset((134,)), frozenset((139,))
+"""System calls that set handlers of signals (`rt_sigaction`) and return from such."""
+SMALL = 512 << 10
+"""Bytes of a program with which an image optimised for size is within reach of its addresses."""
 LEAST_MEMORY, LIBRARIES = 16 << 20, 8 << 20
 """Memory of a VM with a program, and what the libraries of a dynamic one take of it at most."""
 FOLDERS = ("bin", "sbin")
@@ -48,6 +63,8 @@ class Elf:
     """The numbers of the system calls that its own code makes, as far as they are constants."""
     sites: int
     """The number of `svc` instructions of its own code."""
+    unknown: int = 0
+    """How many of them have a number that is no constant."""
 
     @property
     def kind(self) -> str:
@@ -87,9 +104,9 @@ def elf(content: bytes, shown: str, board: Board) -> Elf:
         ends = [header["p_vaddr"] + header["p_memsz"] for header, _ in segments]
         _check_addresses(min(starts), max(ends), shown, board)
     code = [data for header, data in segments if header["p_flags"] & 1]
-    sites, calls = _system_calls(code)
+    sites, calls, unknown = _system_calls(code)
     needed = tuple(userland.needed(Entry("program", PROGRAM, content)))
-    return Elf(shown, content, interpreter, needed, calls, sites)
+    return Elf(shown, content, interpreter, needed, calls, sites, unknown)
 
 
 def _check_machine(file: object, shown: str) -> None:
@@ -127,20 +144,34 @@ def _check_addresses(start: int, end: int, shown: str, board: Board) -> None:
     )
 
 
-def _system_calls(code: list[bytes]) -> tuple[int, frozenset[int]]:
-    """The number of `svc` instructions, and the constants in x8 before them."""
-    sites, calls = 0, set()
+def _system_calls(code: list[bytes]) -> tuple[int, frozenset[int], int]:
+    """The number of `svc` instructions, the constants in x8 before them, and how many lack one."""
+    sites, calls, unknown = 0, set(), 0
     for data in code:
         words = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+        targets = {place + offset for place, word in enumerate(words) if (offset := _branch(word))}
         for place, word in enumerate(words):
             if word != SVC:
                 continue
             sites += 1
-            for before in words[max(0, place - NEAR) : place][::-1]:
-                if (number := _moved(before)) is not None:
+            for before in range(place - 1, max(0, place - NEAR) - 1, -1):
+                if (number := _moved(words[before])) is not None:
                     calls.add(number)
+                    # Code that comes from elsewhere may have another number.
+                    unknown += not targets.isdisjoint(range(before + 1, place + 1))
                     break
-    return sites, frozenset(calls)
+            else:
+                unknown += 1
+    return sites, frozenset(calls), unknown
+
+
+def _branch(word: int) -> int:
+    """The instructions from a direct branch to its target, or 0 for any other instruction."""
+    for fixed, mask, lowest, bits in _BRANCHES:
+        if word & mask == fixed:
+            offset = word >> lowest & (1 << bits) - 1
+            return offset - (1 << bits if offset >> bits - 1 else 0)
+    return 0
 
 
 def _moved(word: int) -> int | None:
@@ -151,9 +182,9 @@ def _moved(word: int) -> int | None:
 
 
 @cache
-def served() -> frozenset[int]:
-    """The numbers of the system calls that libraries of the pool serve."""
-    sources = (POOL / "tenon").glob("**/src/**/*.rs")
+def served(folder: Path = POOL / "tenon") -> frozenset[int]:
+    """The numbers of the system calls that a library serves, or all of the pool."""
+    sources = folder.glob("**/src/**/*.rs")
     texts = (file.read_text() for file in sources if file.name != "tests.rs")
     return frozenset(int(number) for text in texts for number in _CALL.findall(text))
 
@@ -199,13 +230,35 @@ class Brought:
         """The keys of its VM."""
         files = {"files": "files"} if self.own else {}
         packages = {"packages": list(self.packages)} if self.packages else {}
-        return packages | files | {"program": self.path}
+        calls = {} if self.calls is None else {"calls": list(self.calls)}
+        return packages | files | {"program": self.path} | calls
+
+    @property
+    def calls(self) -> tuple[str, ...] | None:
+        """The names of all system calls that it can make, if they are known: those of a static
+        program with constant numbers, which starts no other program."""
+        names = call_names()
+        exact = self.elf.interpreter is None and not self.elf.unknown and not self.packages
+        if not exact or EXECUTES & self.elf.calls or not self.elf.calls <= names.keys():
+            return None
+        # The code to which handlers return is the kernel's.
+        more = RETURNS if HANDLES & self.elf.calls else frozenset()
+        made = (self.elf.calls | more) & served()
+        return tuple(names[number] for number in sorted(made))
+
+    @property
+    def settings(self) -> str:
+        """The settings of the smallest image for it, beside its calls."""
+        if self.calls is None or len(self.elf.content) > SMALL:
+            return ""
+        lines = ["CONFIG_OPTIMISE_SIZE=y"]
+        if not CREATES & self.elf.calls:
+            lines += ["CONFIG_TENON_PROCESS_COUNT=1", "CONFIG_TENON_PROCESS_THREADS=1"]
+        return "".join(f"{line}\n" for line in lines)
 
     @property
     def note(self) -> str:
         """What it is, and the calls of its own code that no library serves, in one line."""
-        from tenonos.run.processes import call_names
-
         names = call_names()
         lacks = sorted(names.get(n, str(n)) for n in self.elf.calls - served())
         rest = f"; no library serves {', '.join(lacks)}, should it call them" if lacks else ""

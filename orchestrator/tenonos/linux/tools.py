@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tenonos import paths, ui
+from tenonos import logs, paths, ui
 from tenonos.errors import WorkError
 from tenonos.linux import deb
 from tenonos.linux.artifact_cache import kept
@@ -37,6 +37,9 @@ _FLAGS = (
     *("-std=gnu11", "-Os", "-Wall", "-Wextra", "-Werror"),
     # The library of hyplets is compiled into them.
     "-mno-outline-atomics",
+)
+_ERROR = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE
 )
 _INCLUDE = (f"-I{SOURCES / 'include'}", f"-I{SOURCES / 'include/uapi'}")
 
@@ -185,7 +188,7 @@ def _compile(*arguments: str) -> None:
 
 
 def _run(command: Sequence[str]) -> str:
-    """The output of a tool; WorkError with its message if it fails."""
+    """The output of a tool. If it fails, WorkError with its first message, and all in a log."""
     try:
         done = subprocess.run(
             command,
@@ -199,8 +202,15 @@ def _run(command: Sequence[str]) -> str:
             f"{command[0]} is not installed", mend="./tenon doctor says what is missing"
         ) from None
     if done.returncode:
-        messages = done.stderr.splitlines()
-        lines = [line for line in messages if "rror" in line or "undefined reference" in line]
-        reason = (lines or messages or ["no reason given"])[0]
-        raise WorkError(f"{command[0]}: {reason.strip()}")
+        raise _failure(command, done)
     return done.stdout
+
+
+def _failure(command: Sequence[str], done: subprocess.CompletedProcess[str]) -> WorkError:
+    mend = logs.keep(command, done.stdout + done.stderr)
+    if error := _ERROR.search(done.stderr):
+        return WorkError(error["what"], f"{paths.shown(Path(error['file']))}:{error['line']}", mend)
+    messages = done.stderr.splitlines()
+    lines = [line for line in messages if "rror" in line or "undefined reference" in line]
+    reason = (lines or messages or [f"it ended with status {done.returncode}"])[0]
+    return WorkError(f"{command[0]}: {reason.strip()}", mend=mend)

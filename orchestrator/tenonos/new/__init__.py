@@ -16,7 +16,7 @@ from tenonos.build import cargo_paths
 from tenonos.errors import InputError
 from tenonos.outputs import writing
 from tenonos.paths import BOARDS, POOL, ROOT, command, shown
-from tenonos.pool.library import LAYERS, Library, index, read
+from tenonos.pool.library import LAYERS, Index, Library, index, read
 from tenonos.system import board as boards
 from tenonos.system.units import duration_text, size_text
 
@@ -38,8 +38,11 @@ def app(name: str, here: Path, language: str = "rust") -> Made:
     """A new application, with a system that runs it when outside the tree."""
     _named(name, r"[a-z][a-z0-9-]{0,30}")
     inside = here.is_relative_to(ROOT)
-    if taken := index().by_package.get(name):
+    pool = index()
+    taken = pool.by_package.get(name)
+    if taken and (inside or not taken.is_of_clone):
         raise InputError(f'"{name}" is {taken.id} of the pool', mend="choose another name")
+    _usable(pool, name)
     folder = POOL / "apps" / name if inside else here / name
     if language == "c":
         parts = ["app-c"] if inside else ["app-c", "app-c-outside", "system"]
@@ -65,6 +68,7 @@ def program(name: str, here: Path, origin: str | None, packages: list[str]) -> M
     values = _values(name) | {
         "program": found.path,
         "memory": size_text(found.memory),
+        "settings": found.settings,
         "keys": "".join(f"{key} = {json.dumps(value)}\n" for key, value in found.keys.items()),
     }
     ui.message(found.note)
@@ -136,6 +140,7 @@ def library(name: str, here: Path) -> Made:
     taken = known.by_symbol.get(f"LIB_{values['symbol']}") or known.by_package.get(short)
     if taken:
         raise InputError(f'"{short}" is {taken.id} of the pool', mend="choose another name")
+    _usable(known, short)
     own = values | _values(short) | {"symbol": values["symbol"]}
     return _write(here / short, ["library", "library-outside"], own)
 
@@ -145,6 +150,11 @@ def _tasks(app: Library) -> str:
     return "".join(
         TASK.format(name=name, period=duration_text(period)) for name, period in app.tasks.items()
     )
+
+
+def _usable(pool: Index, package: str) -> None:
+    if what := pool.unusable(package):
+        raise InputError(f'"{package}" is {what}', mend="choose another name")
 
 
 def _named(name: str, form: str) -> None:

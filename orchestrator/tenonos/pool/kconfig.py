@@ -5,6 +5,7 @@ and no setting is dropped silently: a line of a fragment with an unknown symbol 
 an `InputError` with file and line.
 """
 
+import io
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import kconfiglib
 
@@ -141,27 +143,32 @@ class Tree:
         symbol = self.kconf.syms[assignment.symbol]
         if _same(symbol, symbol.str_value, _bare(assignment.value)):
             return
+        why, mend = self._why(symbol)
         raise InputError(
-            f"{PREFIX}{symbol.name}={assignment.value} has no effect: {self._why(symbol)}",
+            f"{PREFIX}{symbol.name}={assignment.value} has no effect: {why}",
             where=assignment.where,
+            mend=mend,
         )
 
-    def _why(self, symbol: kconfiglib.Symbol) -> str:
-        """The reason why `symbol` does not take the given value."""
+    def _why(self, symbol: kconfiglib.Symbol) -> tuple[str, str]:
+        """The reason why `symbol` does not take the given value, and the remedy."""
         if not any(node.prompt for node in symbol.nodes):
-            return "it is derived from what is chosen"
+            return "it is derived from what is chosen", "leave it out"
         if symbol.choice is not None:
-            return "another one of its choice is chosen"
+            return "another one of its choice is chosen", "leave one of them out"
         if kconfiglib.expr_value(symbol.direct_dep) == 0:
-            return f"it depends on {kconfiglib.expr_str(symbol.direct_dep)}"
+            needed = kconfiglib.expr_str(symbol.direct_dep)
+            mend = "choose that, here or by select in the Kconfig of the application"
+            return f"it depends on {needed}", mend
         if symbol.type is kconfiglib.BOOL:
             selectors = [
                 item.name
                 for item in kconfiglib.expr_items(symbol.rev_dep)
                 if isinstance(item, kconfiglib.Symbol) and item.str_value == "y"
             ]
-            return f"{' and '.join(sorted(selectors)) or 'something'} needs it"
-        return f"its range leaves {symbol.str_value}"
+            needing = " and ".join(sorted(selectors)) or "something"
+            return f"{needing} needs it", "leave it out, or what needs it"
+        return f"its range leaves {symbol.str_value}", "write a value of the range"
 
     def holds(self, assignment: Assignment, config: Config) -> bool:
         """Whether a demand is met in an evaluated configuration."""
@@ -179,9 +186,25 @@ class Tree:
             return file.read_text()
 
 
-def load(extra: Sequence[Path] = (), root: Path = ROOT, boards: Sequence[Path] = ()) -> Tree:
+class _Without(kconfiglib.Kconfig):
+    """A tree in which some files count as empty."""
+
+    def __init__(self, top: Path, without: Collection[Path]) -> None:
+        self._without = without
+        super().__init__(str(top), warn_to_stderr=False, suppress_traceback=False)
+
+    def _open(self, filename: str, mode: str) -> Any:
+        return io.StringIO() if Path(filename) in self._without else super()._open(filename, mode)
+
+
+def load(
+    extra: Sequence[Path] = (),
+    root: Path = ROOT,
+    boards: Sequence[Path] = (),
+    without: Collection[Path] = (),
+) -> Tree:
     """The tree of `pool/Kconfig`, of each Kconfig file in `extra`, and of `boards` outside the
-    clone, which are of the choice of boards."""
+    clone, which are of the choice of boards; the files `without` are left out."""
     told = {file: inputs.text(file) for file in (*extra, *boards)}
     with isolated(root), TemporaryDirectory() as folder:
         top = root / "pool" / "Kconfig"
@@ -192,9 +215,9 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT, boards: Sequence[Path] =
             file.write_text("".join([*sources, *choices]))
             top = file
         try:
-            kconf = kconfiglib.Kconfig(str(top), warn_to_stderr=False, suppress_traceback=False)
+            kconf = _Without(top, without)
         except (kconfiglib.KconfigError, OSError) as error:
-            raise InputError(first_line(error)) from None
+            raise _unparsed(error, told) from None
     for file, text in told.items():
         for number, line in enumerate(text.splitlines(), 1):
             for name in re.findall(r"\w+", line.partition("#")[0]):
@@ -203,6 +226,20 @@ def load(extra: Sequence[Path] = (), root: Path = ROOT, boards: Sequence[Path] =
                     raise InputError(what, where=f"{shown(file)}:{number}")
     _check_defined(kconf, told)
     return Tree(kconf)
+
+
+def _unparsed(error: Exception, told: Collection[Path]) -> InputError:
+    """The error of kconfiglib about a file; one of the user's own has a place and a remedy."""
+    text = first_line(error)
+    places = {str(file): shown(file) for file in told}
+    match = re.match(r"(?P<file>.+?):(?P<line>\d+): error: (?P<what>.*)", text)
+    if match is None or match["file"] not in places:
+        return InputError(text)
+    return InputError(
+        f"not valid Kconfig: {match['what']}",
+        where=f"{places[match['file']]}:{match['line']}",
+        mend="write it as the one that ./tenon new makes",
+    )
 
 
 def _check_defined(kconf: kconfiglib.Kconfig, files: Collection[Path]) -> None:

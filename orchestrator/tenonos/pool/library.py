@@ -7,7 +7,7 @@ and a Kconfig, and no crate. Applications and libraries outside the pool are rea
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -125,15 +125,21 @@ class Library:
         own = self.path.is_relative_to(POOL) or self.path.parent == SUPPORT
         return not (own or catalogue.is_app_folder(self.path))
 
+    @property
+    def is_of_clone(self) -> bool:
+        """Whether it is an application of the clone."""
+        return catalogue.is_app_folder(self.path)
+
     def may_use(self, other: "Library") -> bool:
         """Whether the layer order allows a dependency on `other`."""
         return self.layer == other.layer or RANK[other.layer] < RANK[self.layer]
 
 
-def read(folder: Path, layer: str | None = None) -> Library:
-    """The library in `folder`; its layer is that of the tree unless given."""
+def read(folder: Path, layer: str | None = None, others: Collection[Path] = ()) -> Library:
+    """The library in `folder`; its layer is that of the tree unless given. Of an application in C,
+    the files and folders of `others` are no part."""
     if is_c(folder):
-        return _c_application(folder)
+        return _c_application(folder, others)
     manifest = folder / "Cargo.toml"
     if not manifest.is_file():
         raise InputError("no Cargo.toml and no C file", where=shown(folder))
@@ -148,7 +154,12 @@ def _library(folder: Path, layer: str | None, text: str) -> Library:
         values = inputs.toml(text, shown(manifest))
         package = values["package"]["name"]
     except (KeyError, TypeError) as error:
-        raise InputError(f"not a crate's manifest: {error}", where=shown(manifest)) from None
+        lacks = "[package]" if str(error) == "'package'" else "name in [package]"
+        raise InputError(
+            f"not a crate's manifest: it has no {lacks}",
+            where=shown(manifest),
+            mend='write [package] with name = "…", as ./tenon new makes it',
+        ) from None
     meta = values["package"].get("metadata", {}).get("tenon", {})
     _known(meta, manifest)
     layer = layer or meta.get("layer") or folder.parent.name
@@ -193,7 +204,7 @@ C_ROOT = "tenon-posix"
 """The package with entry point and C interface of programs in C."""
 
 
-def _c_application(folder: Path) -> Library:
+def _c_application(folder: Path, others: Collection[Path]) -> Library:
     """The application in C in `folder`: its Kconfig names it."""
     kconfig = folder / "Kconfig"
     text = inputs.text(kconfig) if kconfig.is_file() else ""
@@ -204,6 +215,13 @@ def _c_application(folder: Path) -> Library:
             "no Kconfig with a config APP_NAME beside the C files",
             where=shown(folder),
             mend="see ./tenon new app NAME --lang c",
+        )
+    sources = [f for f in _visible(folder, "*.c") if not any(map(f.is_relative_to, others))]
+    if not sources:
+        raise InputError(
+            "each C file of the application is one of another VM's",
+            where=shown(folder),
+            mend="put those of the application into a folder of its own",
         )
     return Library(
         id=f"apps/{folder.name}",
@@ -218,7 +236,7 @@ def _c_application(folder: Path) -> Library:
         tables=(),
         root=None,
         dependencies=(C_ROOT,),
-        sources=tuple(_visible(folder, "*.c")),
+        sources=tuple(sources),
     )
 
 
@@ -329,11 +347,15 @@ class Index:
                     return library, table
         return None
 
-    def with_app(self, folder: Path) -> "Index":
-        """This index with the application in `folder`, unless it is included already."""
+    def with_app(self, folder: Path, others: Collection[Path] = ()) -> "Index":
+        """This index with the application in `folder` (see `read`), unless it is included already.
+        One of the user's own replaces an application of the clone that has its name."""
         if any(library.path == folder for library in self.libraries):
             return self
-        return self._with(read(folder, "apps"))
+        added = read(folder, "apps", others)
+        self._require_usable(added)
+        kept = [each for each in self.libraries if not (_same(each, added) and each.is_of_clone)]
+        return Index(tuple(kept))._with(added)
 
     def with_library(self, folder: Path) -> "Index":
         """This index with the user's library in `folder`, which declares its layer."""
@@ -344,6 +366,7 @@ class Index:
                 where=shown(added.manifest),
                 mend=f"add layer = to [package.metadata.tenon], one of {', '.join(LAYERS)}",
             )
+        self._require_usable(added)
         return self._with(added)
 
     def _with(self, added: Library) -> "Index":
@@ -353,14 +376,59 @@ class Index:
                 raise InputError(
                     f"{package} is {renamed.PACKAGES[package]} now", where=_line(added, package)
                 )
-        taken = self.by_package.get(added.package) or self.by_symbol.get(added.symbol)
+        taken = next((each for each in self.libraries if _same(each, added)), None)
         if taken is not None:
+            here = f"the folder {shown(taken.path)}" if taken.is_outside else "the pool"
             raise InputError(
-                f'the pool has a package "{taken.package}" too, {taken.id}',
+                f'{here} has a package "{taken.package}" too, {taken.id}',
                 where=shown(added.manifest),
                 mend="give this one another name",
             )
         return Index((*self.libraries, added))
+
+    def _require_usable(self, added: Library) -> None:
+        """Refuse a name that cargo or rustc would mix up."""
+        if what := self.unusable(added.package):
+            raise InputError(
+                f'"{added.package}" is {what}',
+                where=shown(added.manifest),
+                mend="give this one another name",
+            )
+
+    def unusable(self, package: str) -> str | None:
+        """What the name of a crate of the user's is already, where cargo or rustc would mix it up
+        with that: of a crate that the pool takes from outside, of one of Rust's, a keyword."""
+        name = package.replace("-", "_")
+        if name in _KEYWORDS:
+            return "a keyword of Rust"
+        if name in _BUILT_IN:
+            return "a crate of Rust's or of this project's"
+        used = {each for library in self.libraries for each in library.dependencies}
+        if package in used and package not in self.by_package:
+            return "a crate that the pool uses"
+        return None
+
+
+_BUILT_IN = frozenset(
+    ("alloc", "compiler_builtins", "core", "mortise", "proc_macro", "std", "tenon", "test")
+)
+"""Names by which generated code and that of applications reach crates of Rust and Tenon's API."""
+_KEYWORDS = frozenset(
+    (
+        *("abstract", "as", "async", "await", "become", "box", "break", "const", "continue"),
+        *("crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen"),
+        *("if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override"),
+        *("priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true"),
+        *("try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while"),
+        "yield",
+    )
+)
+"""Words that are no names in Rust 2024."""
+
+
+def _same(one: Library, other: Library) -> bool:
+    """Whether two crates have one name, as packages or as symbols."""
+    return one.package == other.package or one.symbol == other.symbol
 
 
 def index(root: Path = ROOT) -> Index:

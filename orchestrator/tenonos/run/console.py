@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 SELECT = b"\x14"  # Ctrl-T: the next byte, a digit, selects the VM that receives the keyboard
@@ -163,7 +163,8 @@ class LinePrinter:
 
     PATIENCE = 0.25
 
-    def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
+    def __init__(self, write: Callable[[str], None], only: Collection[str] = ()) -> None:
+        """`only` are the sources to print; all of them, if it is empty."""
         self._write, self._only = write, only
         self._open: dict[str, tuple[str, str]] = {}  # name -> mark, text so far
         self._waiting: dict[str, float] = {}  # ended lines that may be continued -> time of the end
@@ -198,20 +199,21 @@ class LinePrinter:
     def _flush(self, name: str) -> None:
         self._waiting.pop(name, None)
         mark, text = self._open.pop(name, ("|", None))
-        if text is not None and self._only in (None, name):
+        if text is not None and (not self._only or name in self._only):
             self._write(f"{name}{mark} {text}" if text else f"{name}{mark}")
 
 
 class StreamPrinter:
     """A writer of characters as they arrive, for interactive use."""
 
-    def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
+    def __init__(self, write: Callable[[str], None], only: Collection[str] = ()) -> None:
+        """`only` are the sources to print; all of them, if it is empty."""
         self._write, self._only = write, only
         self._current: str | None = None
 
     def add(self, chunk: Chunk) -> None:
         """Print a chunk at once, with the VM's name at the start of a line."""
-        if self._only not in (None, chunk.name):
+        if self._only and chunk.name not in self._only:
             return
         if self._current is not None and self._current != chunk.name:
             self._write("\n")

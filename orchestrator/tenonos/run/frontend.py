@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,8 @@ class Wishes:
     command: str = "./tenon demo"
     keys: bool = False
     """Whether keys go to the VMs of the live screen."""
-    console: str | None = None
+    consoles: Sequence[str] = ()
+    """The consoles to show; all of them, if it is empty."""
     json: Path | None = None
     svg: Path | None = None
     trace: Path | None = None
@@ -89,6 +90,8 @@ def check_debugger() -> None:
     debugger is started by hand, perhaps on another machine."""
     if sys.stdin.isatty():
         gdb.require()
+    elif what := gdb.lacking():
+        ui.warn(f"--gdb: {what}; apt install {gdb.PACKAGE}, or use another machine's")
 
 
 def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
@@ -99,7 +102,11 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
     with _orderly(), ui.visible(), contextlib.ExitStack() as stack:
         observers: list[Observer] = []
         if wishes.gdb:
-            observers += [_printed(wishes), Debugged(target, options, sys.stdin.isatty())]
+            waiting = Waiting(ui.message, boots=True)
+            printed = _printed(wishes, waiting.printed)
+            observers += [printed, Debugged(target, options, sys.stdin.isatty())]
+            if not sys.stdin.isatty():
+                observers.append(waiting)
         elif person and wishes.live:
             keyboard = None
             if wishes.keys:
@@ -108,7 +115,7 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
             observers.append(LiveScreen(ui.out(), wishes.title, keyboard))
         elif person:
             ui.message(KEYS)
-            terminal = Interactive(wishes.console)
+            terminal = Interactive(wishes.consoles)
             terminal.waiting = Waiting(terminal.tell, boots=True, how="Ctrl-T q ends the run")
             observers += [terminal, terminal.waiting]
             stack.enter_context(raw())
@@ -119,10 +126,11 @@ def play(built: Built, options: RunOptions, wishes: Wishes) -> Result:
         if wishes.trace is not None:
             tracer = Collector(built)
             observers.append(tracer)
-        session = Session(target, options, observers)
+        session = Session(target, replace(options, typed=person), observers)
         result = session.run()
     if tracer is not None and wishes.trace is not None:
-        ui.message(write.write(tracer.traces(session.window.end), wishes.trace))
+        with ui.awaiting("writing the trace"):
+            ui.message(write.write(tracer.traces(session.window.end), wishes.trace))
     _tell(session, result, wishes)
     return result
 
@@ -131,7 +139,7 @@ def _consoles(target: Target, wishes: Wishes, waiting: Waiting) -> Observer:
     """The printed consoles, on a terminal without the boot logs of Linux unless asked for."""
     printed = _printed(wishes, waiting.printed)
     linux = [vm.name for vm in target.vms if vm.kind == "linux"]
-    if not linux or wishes.boot_log or wishes.console or not sys.stderr.isatty():
+    if not linux or wishes.boot_log or wishes.consoles or not sys.stderr.isatty():
         return printed
     names = " and ".join(linux)
     ui.message(f"{names} boots; --boot-log shows its log, --console {linux[0]} that alone")
@@ -143,7 +151,7 @@ def _printed(wishes: Wishes, printed: Callable[[], None] = lambda: None) -> Prin
         _line(line)
         printed()
 
-    return Printed(write, wishes.console)
+    return Printed(write, wishes.consoles)
 
 
 def _line(line: str) -> None:

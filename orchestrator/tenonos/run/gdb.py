@@ -63,18 +63,22 @@ def debugger() -> str:
 
 
 def require() -> None:
-    """`WorkError` if no installed debugger has AArch64 and Python: gdb of a distribution may have
-    only the host's architecture, a small one no Python."""
+    """`WorkError` if no installed debugger serves."""
+    if what := lacking():
+        raise WorkError(what, where="--gdb", mend=f"apt install {PACKAGE}")
+
+
+def lacking() -> str | None:
+    """What is missing if no installed debugger has AArch64 and Python: gdb of a distribution may
+    have only the host's architecture, a small one no Python."""
     name = debugger()
     if _has_aarch64(name) and _has_python(name):
-        return
+        return None
     if _has_aarch64(name):
-        what = f"{name} has no support for Python"
-    elif found := next((name for name in DEBUGGERS if shutil.which(name)), None):
-        what = f"{found} has no support for AArch64"
-    else:
-        what = "no debugger for AArch64 is installed"
-    raise WorkError(what, where="--gdb", mend=f"apt install {PACKAGE}")
+        return f"{name} has no support for Python"
+    if found := next((name for name in DEBUGGERS if shutil.which(name)), None):
+        return f"{found} has no support for AArch64"
+    return "no debugger for AArch64 is installed"
 
 
 def _has_aarch64(name: str) -> bool:

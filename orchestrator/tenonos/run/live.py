@@ -15,7 +15,7 @@ from rich.text import Text
 from tenonos import outputs
 from tenonos.run.console import Chunk
 from tenonos.run.formats import State
-from tenonos.run.result import HOST_NOISE, Result
+from tenonos.run.result import Result
 from tenonos.run.screen import (
     VmRow,
     console_panel,
@@ -30,6 +30,8 @@ from tenonos.run.terminal import Keyboard
 
 REFRESH = 0.25
 PICTURE_WIDTH = 112
+NOISE = "with the host's noise"
+"""Of what the clock of a run shows whose instructions take as long as the host needs."""
 PANE = 5
 """Lines of a pane that is not the large one, with its frame."""
 
@@ -79,7 +81,7 @@ def screen(
     selected: str | None = None,
 ) -> RenderableType:
     """The state of a run, drawn for a screen of this size."""
-    note = None if session.options.deterministic else HOST_NOISE
+    note = None if session.options.deterministic else NOISE
     parts: list[RenderableType] = [
         Text(title, "bold", no_wrap=True, overflow="ellipsis"),
         stages(session),
@@ -88,17 +90,19 @@ def screen(
     half = width // 2
     options = session.options
     paths = session.passages.results(options.routes, options.route_names)
+    room = height - 8 - len(rows)
+    records = session.window.records[:2]
     figures = [
-        task_panel(record, note, half, next(iter(paths_of(record, paths)), None))
-        for record in session.window.records[:2]
+        task_panel(
+            record, note, half, room // len(records), next(iter(paths_of(record, paths)), None)
+        )
+        for record in records
     ]
     grid = Table.grid(expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
     if figures:
         grid.add_column(ratio=1)
-    grid.add_row(
-        _panes(session, height - 8 - len(rows), selected), *([Group(*figures)] if figures else [])
-    )
+    grid.add_row(_panes(session, room, selected), *([Group(*figures)] if figures else []))
     parts.append(grid)
     return Group(*parts)
 

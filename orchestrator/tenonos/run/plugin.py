@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tenonos import paths, ui
+from tenonos import logs, paths, ui
 from tenonos.errors import WorkError
 from tenonos.run import qemu
 from tenonos.run.formats import Reason, Sample, State
@@ -161,7 +161,8 @@ def build() -> Path:
             check=False,
         )
     if done.returncode:
-        raise WorkError(f"the counting plugin does not build: {_first_error(done.stderr)}")
+        what = f"the counting plugin does not build: {_first_error(done.stderr)}"
+        raise WorkError(what, mend=logs.keep(command, done.stdout + done.stderr))
     return target / "release" / "libtenon_plugin.so"
 
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from tenonos.paths import POOL
 from tenonos.run.console import Transcript
 from tenonos.run.result import UnservedCall
+from tenonos.system.calls import call_names
 
-CALLS = POOL / "tenon" / "strace" / "src" / "calls.rs"
-"""The names of system calls, by number."""
 SIGNALLED = 128
 """Added to the signal that ended a program, as shells do."""
 
 _ENDED = re.compile(r".* (?:has ended(?: with (\d+))?|was ended by signal (\d+))")
+_TRACED = re.compile(r"\[pid \d+\] (\w+)\(")
 _UNSERVED = re.compile(r"(.+) makes system call (\d+), which no library serves")
-_CALL = re.compile(r'^\s*\((\d+), "(\w+)"', re.MULTILINE)
-
-
-@cache
-def call_names() -> dict[int, str]:
-    """The names of the system calls of Linux for AArch64."""
-    return {int(number): name for number, name in _CALL.findall(CALLS.read_text())}
 
 
 def exit_status(transcript: Transcript | None) -> int | None:
@@ -32,6 +23,13 @@ def exit_status(transcript: Transcript | None) -> int | None:
             code, signal = match.groups()
             return SIGNALLED + int(signal) if signal else int(code or 0)
     return None
+
+
+def recorded(transcript: Transcript | None) -> list[str]:
+    """The names of the system calls that processes made in a run with `--strace`, in order."""
+    lines = transcript.lines if transcript else []
+    found = {match[1] for line in lines if (match := _TRACED.match(line.text))}
+    return sorted(found & set(call_names().values()))
 
 
 def unserved(transcript: Transcript | None) -> list[UnservedCall]:

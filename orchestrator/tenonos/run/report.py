@@ -134,6 +134,7 @@ def _result(session: Session, vm: WatchedVm, status: Status | None, page: int) -
     if vm.processes:
         result.exit_status = processes.exit_status(transcript)
         result.unserved = processes.unserved(transcript) or None
+        result.calls = processes.recorded(transcript) or None
     elif state in (State.OFF, State.DESTROYED):
         result.exit_status = _exit_status(transcript)
     result.fault = _fault(status) if reason is not Reason.NONE else None

@@ -67,6 +67,8 @@ class VmResult(_Record):
     """Exit status of a C program or of the first process: the result of `main`, or the argument of
     `exit`."""
     unserved: list[UnservedCall] | None = None
+    calls: list[str] | None = None
+    """The names of the system calls that processes made, in a run with `--strace`."""
     fault: FaultResult | None = None
 
 

@@ -34,6 +34,10 @@ _STYLES = {
     "destroyed": "dim",
     "lost": "bold red",
 }
+WIDE_PANEL = 50
+"""Columns of a task's panel from which on its figures stand in rows."""
+LEAST_BARS = 3
+"""Lines of a histogram below which there is none."""
 _PERCENTILES = (("min", 0), ("p50", 50), ("p99", 99), ("p99.9", 99.9), ("max", 100))
 
 
@@ -150,31 +154,38 @@ def budget_table(budgets: Sequence[BudgetResult]) -> Table:
     return table
 
 
-def task_figures(record: TaskRecord) -> Table:
-    """Releases and latency of a task in figures."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for _ in range(5):
-        table.add_column(justify="right")
+def task_figures(record: TaskRecord, narrow: bool = False) -> Table:
+    """Releases and latency of a task in figures; narrow ones stand in columns."""
     missing = record.released - record.completed
-    table.add_row(
-        *(Text(name, "dim") for name in ("released", "completed", "missing", "twice", "late"))
-    )
-    table.add_row(
-        f"{record.released:,}",
-        f"{record.completed:,}",
-        _bad(missing),
-        _bad(record.duplicates),
-        f"{record.late:,}",
-    )
+    counts = [
+        ("released", Text(f"{record.released:,}")),
+        ("completed", Text(f"{record.completed:,}")),
+        ("missing", _bad(missing)),
+        ("twice", _bad(record.duplicates)),
+        ("late", Text(f"{record.late:,}")),
+    ]
     values = record.latency.percentiles(*(rank for _, rank in _PERCENTILES))
-    table.add_row(*(Text(name, "dim") for name, _ in _PERCENTILES))
-    table.add_row(*(duration(value) for value in values))
+    times = [
+        (name, Text(duration(value))) for (name, _), value in zip(_PERCENTILES, values, strict=True)
+    ]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    if narrow:
+        for justify in ("left", "right", "left", "right"):
+            table.add_column(justify=justify, no_wrap=True)
+        for (one, count), (other, time) in zip(counts, times, strict=True):
+            table.add_row(Text(one, "dim"), count, Text(other, "dim"), time)
+        return table
+    for _ in counts:
+        table.add_column(justify="right")
+    for row in (counts, times):
+        table.add_row(*(Text(name, "dim") for name, _ in row))
+        table.add_row(*(value for _, value in row))
     return table
 
 
-def histogram(distribution: Distribution, width: int, bar: str = "█") -> Text:
+def histogram(distribution: Distribution, width: int, bar: str = "█", limit: int = 12) -> Text:
     """The distribution of latencies as bars; a non-empty bar is always visible."""
-    bars = buckets(distribution, 12)
+    bars = buckets(distribution, limit)
     most = max((one.count for one in bars), default=0)
     text = Text()
     for one in bars:
@@ -215,26 +226,44 @@ def turns_line(record: TaskRecord) -> Text | None:
 
 
 def task_panel(
-    record: TaskRecord, note: str | None, width: int, path: PathResult | None = None
+    record: TaskRecord, note: str | None, width: int, height: int, path: PathResult | None = None
 ) -> Panel:
-    """One task: figures and histogram."""
-    parts: list[RenderableType] = [] if path is None else [loop_line(path), Text()]
-    parts.append(task_figures(record))
-    if (turns := turns_line(record)) is not None:
-        parts.append(turns)
-    if record.latency.total:
-        parts += [Text(), histogram(record.latency, max(10, width - 24))]
-    if note:
-        parts += [Text(note, "dim italic")]
+    """One task in so many columns and lines: figures, and a histogram with the bars that fit."""
+    narrow = width < WIDE_PANEL
+    lines = [line for line in (path and loop_line(path), turns_line(record)) if line is not None]
+    room = height - 2 - sum(-(-len(line) // (width - 8)) for line in lines)
+    parts: list[RenderableType] = [*lines[: path is not None]]
+    figures = task_figures(record, narrow)
+    room -= figures.row_count
+    if path is not None and room > LEAST_BARS + 1:
+        parts.append(Text())
+        room -= 1
+    parts += [figures, *lines[path is not None :]]
+    if record.latency.total and room > LEAST_BARS:
+        if room > 2 * LEAST_BARS:
+            parts.append(Text())
+            room -= 1
+        # Values that spread wide have one bar more.
+        parts.append(histogram(record.latency, max(10, width - 24), limit=min(12, room - 1)))
     period = duration(record.task.period_ns)
     title = f"{record.task.vm}: {record.task.name} every {period}, latency"
-    return Panel(Group(*parts), title=title, title_align="left", border_style="cyan")
+    return Panel(
+        Group(*parts),
+        title=title,
+        title_align="left",
+        subtitle=note and Text(note, "dim italic"),
+        subtitle_align="left",
+        border_style="cyan",
+    )
 
 
 def process_lines(vm: VmResult) -> Iterator[Text]:
     """What is known of a VM's processes beside their output."""
     if vm.exit_status is not None:
         yield Text(f"{vm.name}: exit status {vm.exit_status}")
+    if vm.calls is not None:
+        named = ", ".join(f'"{name}"' for name in vm.calls)
+        yield Text(f"{vm.name}: smaller with calls = [{named}] in its table of system.toml")
     for each in vm.unserved or ():
         yield Text(
             f"{vm.name}: {clean(each.program)} asked for {each.call} ({each.number}), which no"

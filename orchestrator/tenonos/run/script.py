@@ -129,11 +129,13 @@ class Player:
             self._next += 1
             self._since = now
 
-    def awaited(self) -> str:
-        """The text that the next step expects."""
+    def awaited(self, state: str) -> str:
+        """The text that the next step expects of a VM in this state."""
         step = self._steps[self._next]
         left = step.timeout - (time.monotonic() - (self._since or time.monotonic()))
-        return f"{self.vm} to print {step.text!r} ({step.where}), at most {left:.0f} s more"
+        return (
+            f"{self.vm} ({state}) to print {step.text!r} ({step.where}), at most {left:.0f} s more"
+        )
 
     def _check(self, step: Step, now: float) -> None:
         assert self._since is not None

@@ -12,18 +12,20 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
 from tenonos import paths
 from tenonos.run import plugin, qemu, verified
+from tenonos.run.awaited import idle, shortened, state, with_states
 from tenonos.run.console import RAW, SELECT, Chunk, Demultiplexer, Transcript
 from tenonos.run.dynamic_vms import DynamicVms
 from tenonos.run.emulator_turns import own_cores
 from tenonos.run.formats import STATUS_SIZE, FormatError, State, Status, TaskReader
 from tenonos.run.guest_clock import GuestClock
+from tenonos.run.halted import Halt, Halted, told
 from tenonos.run.interruption import Interruption
 from tenonos.run.memory import Ram, RunFolder
 from tenonos.run.patience import Patience
@@ -35,13 +37,16 @@ from tenonos.run.window import GRACE_NS, Window
 
 MORTISE = "mortise"
 """The name of Mortise's own console output."""
+ERROR = "error: "
+"""Begin of the line by which Mortise states why it does not go on."""
 TICK = 0.05
 HOST_GRACE_NS = 10_000_000_000
 """As `window.GRACE_NS`, where a busy host may keep the emulator waiting."""
 # Linux's init prints this as it starts the shell, which then waits for input.
 SETTLE_NS = 100_000_000
-PANIC = "Kernel panic - not syncing"
-"""Begin of the line by which a Linux states that it does not continue."""
+
+
+_NEVER = ", nor any before: perhaps the application starts no task of that name"
 
 
 class Observer(Protocol):
@@ -78,6 +83,10 @@ class RunOptions:
     """Receiver of each of its records, in the order of events."""
     boot_limit: float = 300.0
     """Seconds until every Linux must be ready, by `patience`."""
+    halt_limit: float = 3.0
+    """Seconds of silence after which a guest at a panic or a prompt counts as halted."""
+    typed: bool = False
+    """Whether a user can type at the consoles."""
     gdb: int | None = None
     """The TCP port for a debugger."""
     binary: str = qemu.BINARY
@@ -118,6 +127,7 @@ class Session:
         self._clock: tuple[int, float] | None = None
         """The latest begin of a job, and the host's time when it was read."""
         self._executed = GuestClock()
+        self._halted = Halted()
         self._selected = target.console
         self._consoles = {"console": Demultiplexer(target.alone or RAW)}
         self._consoles |= {name: Demultiplexer(name, shares=False) for name in target.serial_lines}
@@ -156,17 +166,24 @@ class Session:
             self._read()  # memory no longer changes
             if not self._stopping:
                 self._settle()
+                self._note_panics()
             return report(self, self._readers)
 
     def _settle(self) -> None:
         """Count missing releases, and name the tasks."""
         missing = [
             f"{record.missing} of {record.released} releases of task {record.task.name} of "
-            f"{record.task.vm} never came"
+            f"{record.task.vm} never came{'' if record.last else _NEVER}"
             for record in self.window.settle(self._gone() | self._paused())
         ]
         if missing and not self.options.overloaded:
             self.problem = "; ".join([*missing, *([self.problem] if self.problem else [])])
+
+    def _note_panics(self) -> None:
+        """State each Linux that panicked, in a run that went on without it."""
+        panicked = {name: halt for name, halt in self._halts(0).items() if halt.panicked}
+        if panicked and self.problem is None:
+            self.problem = told(panicked)
 
     def send(self, vm: str, data: bytes) -> None:
         """Send input to a VM's console."""
@@ -326,10 +343,11 @@ class Session:
         transcript.add(chunk)
         self._settling = None
         vm = self.target.vm(chunk.name)
-        if chunk.ends and vm is not None and vm.kind == "linux" and vm.name not in self.ready:
-            line = transcript.lines[-1]
-            if vm.ready in line.text:
-                self.ready[vm.name] = line.time_ns or 0
+        line = transcript.lines[-1]
+        self._halted.heard(chunk.name, line.text, self._patience.seconds)
+        boots = chunk.ends and vm is not None and vm.kind == "linux" and vm.name not in self.ready
+        if boots and vm.ready in line.text:
+            self.ready[vm.name] = line.time_ns or 0
         for observer in self.observers:
             observer.chunk(chunk)
 
@@ -404,6 +422,12 @@ class Session:
             return True
         if self.options.gdb is not None:
             return False
+        if halts := self._final_halts():
+            self.problem = told(halts)
+            return True
+        if self._parked():
+            self.problem = self._refusal()
+            return True
         now = time.monotonic()
         if self._opened is None and self._patience.seconds > self._boot_limit:
             self.problem = self._late()
@@ -424,12 +448,43 @@ class Session:
             return True
         return self.window.done(self._gone())
 
+    def _halts(self, after: float) -> dict[str, Halt]:
+        """The guests that do not continue and have been silent for that long. A prompt is none
+        where a user can type."""
+        now, found = self._patience.seconds, {}
+        for vm in self.target.vms:
+            if vm.kind != "tenon" and vm.name not in self._gone():
+                halt = self._halted.of(vm.name, self.transcripts.get(vm.name), now, after)
+                if halt is not None and (halt.panicked or not self.options.typed):
+                    found[vm.name] = halt
+        return found
+
+    def _final_halts(self) -> dict[str, Halt]:
+        """The halted guests that the run waits for: to be ready, to print a line that a script
+        expects, or to end where nothing else runs."""
+        halts = self._halts(self.options.halt_limit)
+        awaited = {player.vm for player in self._players if not player.done}
+        if self._opened is None:
+            awaited |= {vm.name for vm in self._booting()}
+        if waited_for := {name: halt for name, halt in halts.items() if name in awaited}:
+            return waited_for
+        over = len(halts) + len(self._gone()) == len(self.target.vms)
+        return halts if over and self.options.seconds is None and not awaited else {}
+
+    def _parked(self) -> bool:
+        """Whether Mortise stopped at an error on a board that it cannot turn off."""
+        said = self.transcripts.get(MORTISE)
+        if said is None or not self.target.vms or not said.lines[-1].text.startswith(ERROR):
+            return False
+        silent = self._halted.silence(MORTISE, self._patience.seconds)
+        return silent >= self.options.halt_limit and self._refusal() is not None
+
     def _refusal(self) -> str | None:
         """Mortise's last line, if it stopped the machine before any VM started."""
         said = self.transcripts.get(MORTISE)
         if said is None or any(one.state is not State.EMPTY for one in self.statuses.values()):
             return None
-        return f"Mortise started no VM: {said.lines[-1].text}"
+        return f"Mortise started no VM: {said.lines[-1].text.removeprefix(ERROR)}"
 
     def _settled(self, now: float) -> bool:
         """Whether all VMs have ended and the consoles are quiet: their output is complete."""
@@ -437,26 +492,41 @@ class Session:
         return now - self._settling > 0.5
 
     def awaited(self) -> str:
-        """What the run waits for."""
+        """What the run waits for, with the states of the VMs that it is up to."""
         for player in self._players:
             if not player.done:
-                return player.awaited()
+                return player.awaited(state(self.statuses.get(player.vm)))
+        if self.options.gdb is not None:
+            return f"the debugger at port {self.options.gdb}"
         left = self._boot_limit - self._patience.seconds
         if self._opened is None and (booting := self._booting()):
-            lines = " and ".join(f"{vm.name} to print `{vm.ready}` (key `ready`)" for vm in booting)
-            return f"{lines}{self._panics()}, at most {left:.0f} s more"
+            lines = " and ".join(
+                f"{vm.name} ({state(self.statuses.get(vm.name))}) to print `{vm.ready}` (key "
+                "`ready`)"
+                for vm in booting
+            )
+            return f"{lines}, at most {left:.0f} s more{self._last_lines()}"
         if self._opened is None:
-            return f"the first release or a VM's start, at most {left:.0f} s more"
+            tasks = dict.fromkeys(task.vm for task in self.target.tasks)
+            first = f"the first release in {self._of(tasks)}" if tasks else "a VM to start"
+            return f"{first}, at most {left:.0f} s more"
         if self.options.seconds is None:
-            return f"the end of all VMs, as the run has no --seconds{self._idle_channels()}"
+            there = [vm.name for vm in self.target.vms if vm.name not in self._gone()]
+            awaited = self._of(there) if there else "the console"
+            return f"the end of {awaited}, as the run has no --seconds{self._hindrances()}"
         passed = (self.window.latest() - (self.window.start or 0)) / 1e9
         length = self.options.seconds
-        return f"the end of the window, {max(passed, 0):.1f} of {length:g} s{self._idle_channels()}"
+        return f"the end of the window, {max(passed, 0):.1f} of {length:g} s{self._hindrances()}"
 
-    def _idle_channels(self) -> str:
-        """The channels without a message so far: an end of each may wait for the other."""
-        idle = [each.name for each in self.target.channels if not any(self._ram.read(each.head, 8))]
-        return f", no message on channel {', '.join(idle)} yet" if idle else ""
+    def _of(self, names: Iterable[str]) -> str:
+        """VMs with their states."""
+        return with_states(names, self.statuses)
+
+    def _hindrances(self) -> str:
+        """The channels without a message so far, and the guests that do not continue."""
+        unused = [each for each in self.target.channels if not any(self._ram.read(each.head, 8))]
+        halted = told(self._halts(self.options.halt_limit))
+        return idle(unused, self.statuses) + (f"; {halted}" if halted else "")
 
     def _booting(self) -> list[WatchedVm]:
         linux = (vm for vm in self.target.vms if vm.kind == "linux")
@@ -464,16 +534,13 @@ class Session:
 
     def _late(self) -> str:
         lines = " and ".join(f"{vm.name} did not say `{vm.ready}`" for vm in self._booting())
-        return f"{lines or 'no VM started'} within {self._boot_limit:g} s{self._panics()}"
+        return f"{lines or 'no VM started'} within {self._boot_limit:g} s{self._last_lines()}"
 
-    def _panics(self) -> str:
-        """The kernel panics of those that boot: such a Linux may wait for a reset for ever."""
-        lines = [line for vm in self._booting() for line in self._panic_of(vm.name)[-1:]]
-        return f"; it printed {' and '.join(lines)}" if lines else ""
-
-    def _panic_of(self, name: str) -> list[str]:
-        lines = self.transcripts.get(name, Transcript()).lines
-        return [line.text[line.text.index(PANIC) :] for line in lines if PANIC in line.text]
+    def _last_lines(self) -> str:
+        """The last line of each Linux that is not ready: perhaps the prompt of its shell."""
+        said = ((vm.name, self.transcripts.get(vm.name)) for vm in self._booting())
+        told = [f"{name} printed `{shortened(last)}`" for name, last in said if last]
+        return f"; {' and '.join(told)} last" if told else ""
 
     @property
     def _boot_limit(self) -> float:

@@ -69,6 +69,9 @@ class WatchedChannel:
     name: str
     head: int
     lost: int
+    origin: str = ""
+    to: str = ""
+    """The VMs at its ends."""
 
 
 DISK_BOOT_FACTOR = 5
@@ -187,6 +190,7 @@ class Target:
             board.ram.base,
             board.ram.size,
         )
+        ends = {channel.name: (channel.origin, channel.to) for channel in system.channels}
         return cls(
             name=system.name,
             board=board.name,
@@ -207,7 +211,7 @@ class Target:
             digest=built.digest,
             boot_limit_factor=DISK_BOOT_FACTOR if boots_disk else 1,
             channels=tuple(
-                WatchedChannel(name, place.head, place.lost)
+                WatchedChannel(name, place.head, place.lost, *ends.get(name, ()))
                 for name, place in layout.channels.items()
             ),
         )

@@ -24,7 +24,7 @@ PREFIX = b"\x14"  # Ctrl-T, as on Mortise's console
 class Printed:
     """An observer that prints complete lines, `NAME| text`."""
 
-    def __init__(self, write: Callable[[str], None], only: str | None = None) -> None:
+    def __init__(self, write: Callable[[str], None], only: Collection[str] = ()) -> None:
         self._printer = LinePrinter(write, only)
 
     def chunk(self, chunk: Chunk) -> None:
@@ -125,7 +125,7 @@ class Keyboard:
 class Interactive:
     """An interactive observer: characters at once, and keys go to the selected VM."""
 
-    def __init__(self, only: str | None = None) -> None:
+    def __init__(self, only: Collection[str] = ()) -> None:
         self._printer = StreamPrinter(self._write, only)
         self._keyboard = Keyboard(self._active)
         self.waiting: Waiting | None = None

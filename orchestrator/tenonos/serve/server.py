@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import signal
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +28,7 @@ from tenonos import __version__
 from tenonos.errors import TenonError
 from tenonos.serve.served_folder import Project
 from tenonos.serve.tools import TOOLS, Tool, asked
-from tenonos.serve.work import Outcome, work
+from tenonos.serve.work import GRACE, Outcome, work
 
 INSTRUCTIONS = (
     "TenonOS composes a real-time system from an objective, builds, boots and measures it."
@@ -33,6 +38,9 @@ INSTRUCTIONS = (
 
 Context = ServerRequestContext[Any]
 
+INTERRUPTED = 130
+"""The status of a process that ends at Ctrl-C."""
+
 
 class Desk:
     """Handles calls for one project; builds are serialised."""
@@ -40,6 +48,8 @@ class Desk:
     def __init__(self, project: Project, limit: float) -> None:
         self._project, self._limit = project, limit
         self._building = anyio.Lock()
+        self.running = 0
+        """The number of commands that run."""
 
     async def offers(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         """The tools, with schemas of arguments and results."""
@@ -51,11 +61,18 @@ class Desk:
             tool = asked(params.name, params.arguments or {})
             line = tool.line(self._project)
             if not tool.alone:
-                return _answer(tool, await work(params.name, line, self._project, self._limit))
+                return _answer(tool, await self._work(params.name, line))
             async with self._building:
-                return _answer(tool, await work(params.name, line, self._project, self._limit))
+                return _answer(tool, await self._work(params.name, line))
         except TenonError as error:
             return CallToolResult(content=[TextContent(text=str(error))], is_error=True)
+
+    async def _work(self, name: str, line: list[str]) -> Outcome:
+        self.running += 1
+        try:
+            return await work(name, line, self._project, self._limit)
+        finally:
+            self.running -= 1
 
 
 def _offer(name: str, tool: type[Tool]) -> Offer:
@@ -102,7 +119,30 @@ async def _serve(desk: Desk) -> None:
 def serve(folder: Path, limit: float) -> None:
     """Serve on stdin and stdout until the client disconnects."""
 
+    desk = Desk(Project(folder), limit)
+
     async def main() -> None:
-        await _serve(Desk(Project(folder), limit))
+        async with anyio.create_task_group() as group:
+            group.start_soon(_end_at_interrupt, desk, group.cancel_scope)
+            await _serve(desk)
+            group.cancel_scope.cancel()
 
     anyio.run(main)
+
+
+async def _end_at_interrupt(desk: Desk, scope: anyio.CancelScope) -> None:
+    """End at Ctrl-C. The thread that reads stdin returns with the next line only, so it ends with
+    the process, as soon as no command runs."""
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            threading.Thread(target=_leave, args=[desk], daemon=True).start()
+            scope.cancel()
+
+
+def _leave(desk: Desk) -> None:
+    """End the process once its commands have ended, at the latest after their grace."""
+    latest = time.monotonic() + GRACE + 1
+    while desk.running and time.monotonic() < latest:
+        time.sleep(0.05)
+    sys.stderr.write("tenon: interrupted\n")
+    os._exit(INTERRUPTED)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tenonos import paths, ui
 from tenonos.errors import InputError, WorkError
 from tenonos.settings import SETTINGS
 from tenonos.setup import rust
+
+WATCHED = 1.0
+"""Seconds between two looks at a program in progress."""
 
 
 def provide(name: str, version: str, command: str, features: str | None = None) -> Path:
@@ -35,15 +38,30 @@ def provide(name: str, version: str, command: str, features: str | None = None) 
     return program
 
 
-def call(line: Sequence[str], environment: dict[str, str], log: Path) -> int:
-    """The status of a program, with its output in a log."""
-    with log.open("wb") as file:
-        return subprocess.run(
+def call(
+    line: Sequence[str],
+    environment: dict[str, str],
+    log: Path,
+    watch: Callable[[], None] = lambda: None,
+) -> int:
+    """The status of a program, with its output in a log; `watch` is called meanwhile."""
+    with (
+        log.open("wb") as file,
+        subprocess.Popen(
             line,
             cwd=paths.ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
+        ) as process,
+    ):
+        try:
+            while True:
+                try:
+                    return process.wait(WATCHED)
+                except subprocess.TimeoutExpired:
+                    watch()
+        except BaseException:
+            process.kill()
+            raise

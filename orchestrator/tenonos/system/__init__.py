@@ -12,6 +12,7 @@ from tenonos.paths import ROOT, command
 from tenonos.paths import shown as _shown
 from tenonos.system import board as boards
 from tenonos.system import shares
+from tenonos.system.calls import call_numbers
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
 from tenonos.system.lines import nearest
@@ -195,6 +196,7 @@ def _vm(
         program=spec.program,
         arguments=tuple(spec.arguments),
         environment=tuple(spec.environment),
+        calls=None if spec.calls is None else call_numbers(spec.calls, f'VM "{spec.name}"'),
         ready=(spec.ready or _ready(spec)) if linux else spec.ready,
         manages=None if spec.manages is None else _manages(spec.manages),
         colours=spec.colours,

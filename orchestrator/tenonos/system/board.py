@@ -223,7 +223,7 @@ class Board:
     @property
     def symbol(self) -> str:
         """The Kconfig symbol, without `CONFIG_`."""
-        return "BOARD_" + self.name.upper().replace("-", "_")
+        return symbol(self.name)
 
     @property
     def is_outside(self) -> bool:
@@ -311,6 +311,11 @@ class Board:
             "SHARED_BASE": self.image.shared,
             "SPIN_TABLE": self.spin_table,
         }
+
+
+def symbol(name: str) -> str:
+    """The Kconfig symbol of a board, without `CONFIG_`."""
+    return "BOARD_" + name.upper().replace("-", "_")
 
 
 def names() -> list[str]:

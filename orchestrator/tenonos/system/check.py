@@ -128,7 +128,7 @@ def _free(system: System) -> str:
 _KEYS = {
     "tenon": (
         *("app", "config", "task", "image_limit", "ram_limit", "input"),
-        *("packages", "files", "program", "arguments", "environment"),
+        *("packages", "files", "program", "arguments", "environment", "calls"),
     ),
     "linux": (
         *("kernel", "initramfs", "root", "cmdline", "packages", "modules", "files", "programs"),

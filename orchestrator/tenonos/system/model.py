@@ -89,6 +89,9 @@ class FirstProcess:
     program: str = "/init"
     arguments: tuple[str, ...] = ("init",)
     environment: tuple[str, ...] = ENVIRONMENT
+    calls: tuple[int, ...] | None = None
+    """The numbers of the system calls that the image serves; all that its libraries have if
+    `None`."""
 
 
 def is_package(kernel: str | None) -> bool:
@@ -146,6 +149,8 @@ class Vm:
     arguments: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     """For kind `tenon`: the first process, its arguments behind its name, its environment."""
+    calls: tuple[int, ...] | None = None
+    """For kind `tenon`: the system calls of processes that the image serves, or `None` for all."""
 
     strace: bool = False
     """Whether its console has the system calls of its processes, which a run asks for."""
@@ -155,7 +160,8 @@ class Vm:
         """The first of its processes, if it has such."""
         program = self.program or FirstProcess.program
         name = program.rpartition("/")[2]
-        return FirstProcess(program, (name, *self.arguments), self.environment or ENVIRONMENT)
+        environment = self.environment or ENVIRONMENT
+        return FirstProcess(program, (name, *self.arguments), environment, self.calls)
 
     @property
     def console(self) -> str:

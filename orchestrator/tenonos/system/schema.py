@@ -150,6 +150,7 @@ class VmSpec(GuestSpec):
     program: ProgramPath | None = None
     arguments: list[Argument] = []
     environment: list[Variable] = []
+    calls: list[Filled] | None = None
     ready: Filled | None = None
     image: Filled | None = None
     load: Address | None = None

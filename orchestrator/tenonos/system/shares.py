@@ -5,7 +5,7 @@ where a VM may use two budgets back to back, and the demand bound of a core for 
 of VM switches is not included.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -70,12 +70,7 @@ def _means_something(system: System, vm: Vm) -> None:
                     mend='for example budget = "2ms" and period = "10ms"',
                 )
         return
-    if not BUDGET_LEAST <= share.budget <= share.period or share.period > PERIOD_MOST:
-        raise InputError(
-            f'budget of VM "{vm.name}" is not from 10us to its period, or that is above 4s',
-            where=system.at(vm, "budget"),
-            mend='for example budget = "2ms" and period = "10ms"',
-        )
+    _in_range(system, vm)
     if share.by_rate and "priority" in written:
         raise InputError(
             f'priority of VM "{vm.name}" follows from its period with schedule = "rate-monotonic"',
@@ -91,6 +86,31 @@ def _means_something(system: System, vm: Vm) -> None:
         )
 
 
+def _in_range(system: System, vm: Vm) -> None:
+    """Refuse a budget and a period that no core can have, whatever else runs there."""
+    ((budget, period),) = _shapes([vm])
+    if period > PERIOD_MOST:
+        raise InputError(
+            f'period {duration_text(period)} of VM "{vm.name}" is above 4s',
+            where=system.at(vm, "period"),
+            mend='write period = "4s" or less',
+        )
+    if budget < BUDGET_LEAST:
+        raise InputError(
+            f'budget {duration_text(budget)} of VM "{vm.name}" is below 10us',
+            where=system.at(vm, "budget"),
+            mend='write budget = "10us" or more',
+        )
+    if budget > period:
+        most = duration_text(_largest(system, vm) or period)
+        raise InputError(
+            f'budget of VM "{vm.name}", {duration_text(budget)}, is longer than its period, '
+            f"{duration_text(period)}",
+            where=system.at(vm, "budget"),
+            mend=f'write budget = "{most}" or less',
+        )
+
+
 def _core(system: System, cpu: int) -> None:
     """Check that every reservation on a core is guaranteed, whatever other VMs do."""
     vms = [vm for vm in system.takers(cpu) if vm.share.priority > 0]
@@ -98,10 +118,12 @@ def _core(system: System, cpu: int) -> None:
     total = sum((_part(vm) for vm in promised), Fraction(0))
     if total > 1:
         parts = ", ".join(f'"{vm.name}" {float(100 * _part(vm)):.4g} %' for vm in promised)
+        most = _largest(system, promised[-1])
+        less = f'write budget = "{duration_text(most)}" or less, or ' if most else ""
         raise InputError(
             f"VMs on CPU {cpu} reserve {float(100 * total):.4g} % of it: {parts}",
             where=system.at(promised[-1], "budget"),
-            mend="reserve 100 % at most",
+            mend=f"{less}reserve less for the other{'s' if len(promised) > 2 else ''}",
         )
     makers = [vm for vm in system.vms if vm.manages and vm.manages.files]
     for vm in promised:
@@ -114,10 +136,11 @@ def _core(system: System, cpu: int) -> None:
                     where=system.at(maker, "manages", "priority"),
                     mend=f"at most {vm.share.priority - 1}",
                 )
-        rivals = [each for each in vms if each is not vm and _precedes(each, vm)]
-        peers = [each for each in rivals if each.share.priority == vm.share.priority]
-        for each in peers:
-            if each.share.by_deadline != vm.share.by_deadline:
+        peers, above = _rivals(vm, vms)
+        rivals = [*peers, *above]
+        for each in rivals:
+            equal = each.share.priority == vm.share.priority
+            if equal and each.share.by_deadline != vm.share.by_deadline:
                 raise InputError(
                     f'"{vm.name}" and "{each.name}" have one priority on CPU {cpu}, '
                     "and only one of them a deadline",
@@ -133,9 +156,17 @@ def _core(system: System, cpu: int) -> None:
                 mend=f'give "{greedy.name}" a budget, or "{vm.name}" a priority above '
                 f"{greedy.share.priority}",
             )
-        above = [each for each in rivals if not vm.share.by_deadline or each not in peers]
         if not _fits(vm, peers, above):
             raise _refused(system, cpu, vm, peers, above)
+
+
+def _rivals(vm: Vm, vms: Iterable[Vm]) -> tuple[list[Vm], list[Vm]]:
+    """The VMs of a core that share a deadline-ordered priority with `vm`, and those that may run
+    first."""
+    rivals = [each for each in vms if each is not vm and _precedes(each, vm)]
+    equal = [each for each in rivals if each.share.priority == vm.share.priority]
+    peers = equal if vm.share.by_deadline else []
+    return peers, [each for each in rivals if each not in peers]
 
 
 def _fits(vm: Vm, peers: Sequence[Vm], above: Sequence[Vm]) -> bool:
@@ -173,15 +204,46 @@ def _refused(
 
 def _most(vm: Vm, peers: Sequence[Vm], above: Sequence[Vm]) -> int:
     """The largest budget of a VM that can be guaranteed, in units of the least; 0 if none can."""
-    low, high = 0, (vm.share.budget or 0) // BUDGET_LEAST
+    return _greatest(vm, lambda smaller: _fits(smaller, peers, above))
+
+
+def _largest(system: System, vm: Vm) -> int:
+    """The largest budget of a VM with which every reservation on its cores is guaranteed, in units
+    of the least; 0 if there is none."""
+    cores = [system.takers(cpu) for cpu in vm.cpus if system.is_shared(cpu)]
+
+    def fit(smaller: Vm) -> bool:
+        return all(_all_fit([smaller if each is vm else each for each in vms]) for vms in cores)
+
+    return _greatest(vm, fit)
+
+
+def _greatest(vm: Vm, fit: Callable[[Vm], bool]) -> int:
+    """The largest budget of a VM that fits, in units of the least, of those up to its own."""
+    ((budget, period),) = _shapes([vm])
+    low, high = 0, min(budget, period) // BUDGET_LEAST
     while low < high:
         middle = (low + high + 1) // 2
-        share = replace(vm.share, budget=middle * BUDGET_LEAST)
-        if _fits(replace(vm, share=share), peers, above):
+        if fit(replace(vm, share=replace(vm.share, budget=middle * BUDGET_LEAST))):
             low = middle
         else:
             high = middle - 1
     return low * BUDGET_LEAST
+
+
+def _all_fit(takers: Iterable[Vm]) -> bool:
+    """Whether every reservation on a core is guaranteed."""
+    vms = [vm for vm in takers if vm.share.priority > 0]
+    promised = [vm for vm in vms if vm.share.budget]
+    if sum((_part(vm) for vm in promised), Fraction(0)) > 1:
+        return False
+    for vm in promised:
+        peers, above = _rivals(vm, vms)
+        if not all(each.share.budget for each in (*peers, *above)):
+            return False
+        if not _fits(vm, peers, above):
+            return False
+    return True
 
 
 def _of(budget: int, period: int) -> str:

@@ -12,7 +12,7 @@ from tenonos.debugger.core_file import core_file, whole_pages
 from tenonos.debugger.cores import CoreState, execution
 from tenonos.debugger.model import Area, DebuggedSystem, DebuggedVm, DebuggerError
 from tenonos.debugger.segments import writable
-from tenonos.debugger.threads import Layout, Table, chosen, read_threads, registers
+from tenonos.debugger.threads import Layout, Table, chosen, named, read_threads, registers
 from tenonos.run.target import Machine, Target, WatchedVm
 from tenonos.system.memory_map import ColouredMemory
 
@@ -168,16 +168,35 @@ def test_a_thread_that_waits_for_the_end_of_another_names_it(memory):
     assert threads[3].state({}, threads, (3,), ()) == "waits for the end of worker (3)"
 
 
+def slot_table(count):
+    places = {"thread": (0, 8), "number": (8, 4), "joiners": (16, 8), "result": (24, 8)}
+    return Table(RAM.guest + 0xA000, count, 48, places)
+
+
+def test_threads_without_names_have_those_of_a_trace(memory):
+    """A pthread has that of its start routine, another thread that of its static."""
+    slots, routine = slot_table(4), 0x4008_1000
+    for index, (storage, start) in enumerate(((0, 0), (2, routine), (3, routine), (4, 0x77))):
+        memory.word(slots.field(index, "thread")[0], LAYOUT.storage[storage])
+        memory.word(slots.field(index, "result")[0], start)
+    memory.thread(4, b"pthread", id=5, wait_reason=1)
+    memory.word(LAYOUT.storage[1] + 64, 0)
+    threads = read_threads(memory.read, replace(LAYOUT, slots=slots))
+    wanted = [thread.symbol for thread in threads]
+    assert wanted == [LAYOUT.storage[1], None, routine, routine, 0x77]
+    found = named(threads, {routine: "fill", LAYOUT.storage[1]: "app::IDLE"})
+    assert [thread.name for thread in found] == ["app::IDLE", "main", "fill", "fill 2", "0x77"]
+    assert chosen(found, "fill 2", "motor").number == 4
+
+
 def test_pthreads_have_the_names_that_the_program_gave_them(memory):
-    slots = Table(
-        RAM.guest + 0xA000, 3, 48, {"thread": (0, 8), "number": (8, 4), "joiners": (16, 8)}
-    )
+    slots = slot_table(3)
     names = Table(RAM.guest + 0xB000, 3, 24, {"owner": (0, 8), "text": (8, 16)})
     uses = ((2, 7, 7, b"log\ter"), (3, 8, 7, b"former"), (0, 1, 1, b""))
-    for index, (storage, number, named, name) in enumerate(uses):
+    for index, (storage, number, owner, name) in enumerate(uses):
         memory.word(slots.field(index, "thread")[0], LAYOUT.storage[storage])
         memory.word(slots.field(index, "number")[0], number)
-        memory.word(names.field(index, "owner")[0], named << 32 | index)
+        memory.word(names.field(index, "owner")[0], owner << 32 | index)
         at = names.field(index, "text")[0] - RAM.guest
         memory.data[at : at + 16] = name.ljust(16, b"\0")
     memory.word(LAYOUT.storage[3] + LAYOUT.thread["queue"][0], slots.field(0, "joiners")[0])
@@ -212,7 +231,7 @@ def test_names_of_a_guest_are_cut_and_cleaned(memory):
     memory.word(LAYOUT.storage[2] + 64, 0xFFFF_0000_0000)
     memory.word(LAYOUT.storage[1] + 64, 0)
     names = [thread.name for thread in read_threads(memory.read, LAYOUT)]
-    assert names == ["-", "main", "?", "?[2J\N{REPLACEMENT CHARACTER}" + "x" * 27]
+    assert names == ["-", "main", "?", "?[2J\N{REPLACEMENT CHARACTER}" + "x" * 19]
 
 
 def test_memory_with_noise_is_read_without_an_error():
@@ -222,6 +241,7 @@ def test_memory_with_noise_is_read_without_an_error():
         "joiners": (16, 8),
         "owner": (0, 8),
         "text": (8, 16),
+        "result": (24, 8),
     }
     table = Table(RAM.guest + 0xA000, 64, 48, fields)
     layout = replace(LAYOUT, slots=table, names=table)
@@ -290,3 +310,5 @@ def test_arguments_and_tables():
     assert text.table([["a", "long"], ["bcd", ""]]) == "a    long\nbcd"
     assert [text.cores(numbers) for numbers in ((), (2,), (0, 1, 3))] == ["-", "2", "0-1, 3"]
     assert text.line(ValueError("a\n b")) == "a b" and text.line(KeyError()) == "KeyError"
+    bare = ValueError('No symbol table is loaded.  Use the "file" command.')
+    assert text.line(bare).startswith("the selected VM has no symbols; tenon-vm NAME FILE loads")

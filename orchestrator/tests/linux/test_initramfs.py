@@ -1,3 +1,6 @@
+import subprocess
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,3 +51,27 @@ def test_extra_files_bring_their_folders():
 
 def test_init_announces_the_shell():
     assert 'echo "tenon-ready cpus=' in initramfs.INIT
+
+
+def rounds_of_waiting(folder, release, meanwhile="true"):
+    """How often init waits for two algorithms that are not tested; each time `meanwhile` is run."""
+    (folder / "version").write_text(f"Linux version {release} (debian-kernel)\n")
+    (folder / "crypto").write_text("name : aes\nselftest     : unknown\n" * 2)
+    script = initramfs.INIT
+    script = script[script.index("read -r _") : script.index("[ ! -x /etc/start")]
+    script = script.replace("/proc/", "").replace("sleep 0.01", f"echo round; {meanwhile}")
+    done = subprocess.run(["sh", "-c", script], cwd=folder, capture_output=True, check=True)
+    return done.stdout.count(b"round")
+
+
+@pytest.mark.parametrize(
+    ("release", "rounds"),
+    [("5.10.0-8-arm64", 0), ("6.1.0-56-cloud-arm64", 0), ("6.12.95+deb13", 2), ("10.0.1", 2)],
+)
+def test_init_waits_until_a_newer_kernel_has_tested_its_algorithms(tmp_path, release, rounds):
+    """It tests them after the boot, and a round trip of a channel took ten times as long."""
+    assert rounds_of_waiting(tmp_path, release, "sed -i 0,/unknown/s//passed/ crypto") == rounds
+
+
+def test_init_does_not_wait_for_ever(tmp_path):
+    assert rounds_of_waiting(tmp_path, "6.12.95") == 500

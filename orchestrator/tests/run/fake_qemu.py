@@ -54,7 +54,9 @@ if "fails" in words:
 if "refuses" in words:
     for name in STATUS:
         state(name, 0)
-    say("mortise", "linux: its memory overlaps Mortise")
+    say("mortise", "error: linux: its memory overlaps Mortise")
+    while "parks" in words:
+        time.sleep(1)
     sys.exit(0)
 seq = 0
 
@@ -74,7 +76,13 @@ say("mortise", "motor running")
 if "silent" not in words:
     say("linux", "tenon-ready cpus=3", 0.0199)
 if "panics" in words:
-    say("linux", "[    2.1] Kernel panic - not syncing: No working init found.")
+    say("linux", "[    2.1] Kernel panic - not syncing: No working init found.  Try another.")
+    say("linux", "[    2.1] CPU: 0 PID: 1 Comm: swapper/0")
+if "reboots" in words:
+    say("linux", "[    2.2] Rebooting in 1 seconds..")
+if "prompt" in words:
+    sys.stdout.write("[00001.000000000] linux| => ")
+    sys.stdout.flush()
 if "dies" in words:
     put(STATUS["motor"] + 0x40, struct.pack("<5Q", 0x92000047, 0xDEAD000, 0, 0x40080000, 5))
     put(STATUS["motor"] + 0x180, b"write to 0xdead000")
@@ -83,6 +91,8 @@ if "dies" in words:
 if "off" in words:
     state("motor", 4)
     state("linux", 4)
+if "alone" in words:
+    state("motor", 4)
 if "late" in words:
     for slot, name in enumerate((b"gone", b"job")):
         page = 0x4000_3000 + 0x1000 * slot

@@ -63,7 +63,7 @@ def test_a_short_log_is_printed_whole(run):
         (True, Wishes(headless=True), True),
         (False, Wishes(headless=True), False),
         (True, Wishes(headless=True, boot_log=True), False),
-        (True, Wishes(headless=True, console="linux"), False),
+        (True, Wishes(headless=True, consoles=["linux"]), False),
     ],
 )
 def test_only_a_terminal_is_without_it(terminal, wishes, left_out, monkeypatch, capsys):

@@ -2,10 +2,13 @@
 in."""
 
 import random
+import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenonos import cli
 from tenonos.run.console import (
     RAW,
     Chunk,
@@ -154,13 +157,27 @@ def test_a_line_that_may_go_on_waits_a_moment():
     assert printed == ["linux| half", "mortise| hello", "linux+ rest"]
 
 
-def test_only_one_vm_is_shown_if_asked():
+@pytest.mark.parametrize(
+    ("only", "shown"),
+    [((), "linux motor mortise linux"), (["linux"], "linux linux"), (["mortise", "motor"], None)],
+)
+@pytest.mark.parametrize("kind", [LinePrinter, StreamPrinter])
+def test_the_consoles_that_are_asked_for_are_shown(kind, only, shown):
     printed = []
-    printer = StreamPrinter(printed.append, only="linux")
-    for name in ("linux", "motor", "linux"):
+    printer = kind(printed.append, only)
+    for name in ("linux", "motor", "mortise", "linux"):
         printer.add(Chunk(name, 0, "x", begins=True, ends=True))
+        printer.expire()
     printer.close()
-    assert "".join(printed) == "linux| x\nlinux| x\n"
+    text = ("\n" if kind is LinePrinter else "").join(printed)
+    names = re.findall(r"(\w+)\| x", text)
+    assert sorted(names) == sorted((shown or "motor mortise").split())
+
+
+def test_an_unknown_console_is_refused_among_known_ones(capsys):
+    line = ["run", "motor-linux", "--headless", "--console", "linux", "--console", "mortise"]
+    assert cli.run([*line, "--console", "nope"]) == 2
+    assert 'no VM "nope" in motor-linux; there are motor, linux' in capsys.readouterr().err
 
 
 def test_shown_lines_do_nothing_to_a_terminal():

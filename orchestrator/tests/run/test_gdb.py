@@ -75,3 +75,5 @@ def test_the_refusal_comes_before_the_build(installed, monkeypatch, capsys):
     assert said == "tenon: --gdb: gdb has no support for AArch64; apt install gdb-multiarch\n"
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     frontend.check_debugger()
+    said = " ".join(capsys.readouterr().err.split())
+    assert "gdb has no support for AArch64; apt install gdb-multiarch, or use another" in said

@@ -59,6 +59,25 @@ def test_a_screen_is_never_higher_than_the_terminal(scenario, height):
     assert (more is None) == (height == 80)
 
 
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40)])
+def test_the_figures_of_a_task_fit_the_screen(scenario, width, height):
+    """No figure or name is cut, the noise of the host is named, and the frame is closed."""
+    session = scenario("", seconds=0.1)
+    session.run()
+    (record,) = session.window.records
+    for latency in range(18):
+        for _ in range(10000):
+            record.latency.add(7 << latency)
+    lines = drawn(session, width, height)
+    assert len(lines) <= height
+    panel = [line[width // 2 :] for line in lines if "│" in line[width // 2 :] or "╰" in line]
+    text = "\n".join(panel)
+    for name in ("released", "completed", "missing", "twice", "late", "p99.9", "max", "█"):
+        assert name in text
+    assert "…" not in text
+    assert any("╰─ with the host's noise ─" in line for line in lines)
+
+
 def test_a_guest_draws_inside_its_pane_only(scenario):
     session = scenario("")
     printed(session, "linux", 1)

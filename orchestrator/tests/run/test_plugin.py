@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tenonos import logs
 from tenonos import system as systems
 from tenonos.errors import InputError, WorkError
 from tenonos.paths import ROOT
@@ -108,3 +109,18 @@ def test_linux_is_refused_where_this_qemu_delivers_no_virtual_interrupts(tmp_pat
     assert "Debian 12" not in str(refused.value), "its backports have this one"
     monkeypatch.setenv("PATH", emulator(tmp_path / "debian-13", "10.0.13"))
     qemu.require_for(linux)
+
+
+def test_a_plugin_that_does_not_build_is_one_line_and_all_of_it_a_log(tmp_path, monkeypatch):
+    said = "warning: one\nerror[E0425]: cannot find value `x`\n --> src/lib.rs:1:1\n"
+    monkeypatch.setattr(logs, "LOG", tmp_path / "log")
+    monkeypatch.setattr(plugin.qemu, "version", lambda: "7.2.22")
+    monkeypatch.setattr(plugin.rust, "cargo", lambda *words: (["cargo", *words], {}))
+    failed = subprocess.CompletedProcess([], 101, "", said)
+    monkeypatch.setattr(plugin.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(WorkError) as refused:
+        plugin.build()
+    log = tmp_path / "log" / logs.LIBRARIES
+    what = "the counting plugin does not build: error[E0425]: cannot find value `x`"
+    assert str(refused.value) == f"{what}; all of it is in {log}"
+    assert log.read_text().endswith(said)
