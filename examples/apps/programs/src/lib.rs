@@ -9,8 +9,22 @@
 use tenon::periodic::Task;
 use tenon::thread::Priority;
 use tenon::time::Duration;
-// Its system calls are registered by their library.
+// Their system calls are registered by their libraries.
 use tenon_linux_abi as _;
+use tenon_linux_aio as _;
+use tenon_linux_clone as _;
+use tenon_linux_copy as _;
+use tenon_linux_credentials as _;
+use tenon_linux_event as _;
+use tenon_linux_inotify as _;
+use tenon_linux_ipc as _;
+use tenon_linux_lock as _;
+use tenon_linux_sched as _;
+use tenon_linux_shm as _;
+use tenon_linux_signal as _;
+use tenon_linux_socket as _;
+use tenon_linux_system as _;
+use tenon_linux_xattr as _;
 
 const PERIOD: Duration = Duration::from_millis(1);
 const PRIORITY: Priority = Priority::HIGHEST;
