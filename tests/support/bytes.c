@@ -1,4 +1,4 @@
-/* Compares the functions of `pool/mortise/memcpy` with reference loops at every alignment. */
+/* Compares the functions of `pool/core/memcpy` with reference loops at every alignment. */
 
 typedef unsigned char byte;
 typedef unsigned long word;

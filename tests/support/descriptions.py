@@ -32,7 +32,7 @@ def described(name: str, *tables: str, board: str = "qemu-virt", **keys: Any) ->
 def motor(*inner: str, cpus: list[int], memory: str = "16M", **more: Any) -> str:
     """A Tenon VM with the motor control."""
     own = {"name": "motor", "kind": "tenon", "app": "motor", "cpus": cpus, "memory": memory}
-    return table("vm", *inner, **own, **more)
+    return table("vm", *inner, **own | more)
 
 
 CONTROL = "\n" + table("vm.task", name="control", period="1ms")
@@ -41,7 +41,8 @@ CONTROL = "\n" + table("vm.task", name="control", period="1ms")
 
 def linux(*inner: str, cpus: list[int], memory: str = "256M", **more: Any) -> str:
     """A Linux VM."""
-    return table("vm", *inner, name="linux", kind="linux", cpus=cpus, memory=memory, **more)
+    own = {"name": "linux", "kind": "linux", "cpus": cpus, "memory": memory}
+    return table("vm", *inner, **own | more)
 
 
 def read(text: str, folder: str = "/nowhere") -> system.System:

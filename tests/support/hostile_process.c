@@ -1,35 +1,17 @@
 /*
  * A program without a library that attacks the system it runs on, one process for each attack. The
- * first process collects all of them, and prints how each ended.
+ * first process collects all of them, prints how each ended, and goes on with `/signals`.
  */
-#include "system_call.h"
+#include "attack.h"
+#include "objects.h"
 
-enum { WRITE = 64, EXIT = 93, SYSINFO = 179, MUNMAP = 215, CLONE = 220, MMAP = 222, MPROTECT = 226 };
-enum { WAIT = 260, NUMBERS = 600, SIGCHLD = 17, READ = 63, GETPPID = 173 };
+enum { WRITE = 64, MUNMAP = 215, MMAP = 222, MPROTECT = 226 };
+enum { NUMBERS = 600, READ = 63, GETPPID = 173 };
 enum { SENDFILE = 71, PSELECT = 72, PPOLL = 73 };
-
-static long fork(void)
-{
-	return call(CLONE, SIGCHLD, 0, 0, 0, 0, 0);
-}
-
-static void exit(int code)
-{
-	call(EXIT, code, 0, 0, 0, 0, 0);
-	__builtin_unreachable();
-}
 
 static long map(word size, word protection)
 {
 	return call(MMAP, 0, size, protection, 0x22, -1, 0);
-}
-
-static word free_memory(void)
-{
-	word info[14];
-
-	call(SYSINFO, (word)info, 0, 0, 0, 0, 0);
-	return info[5];
 }
 
 /* Addresses of the kernel: its image, a stack, a device, the end of its part. */
@@ -146,15 +128,14 @@ static void create_processes(void)
 			break;
 	}
 	/* Each process waits for those that it has created. */
-	while (call(WAIT, -1, 0, 0, 0, 0, 0) > 0)
-		;
+	wait_all();
 	exit(number == -11 || number == -12 ? 0 : 1);
 }
 
 /* Threads that never end by themselves, of which none has a stack of its own. */
 static void create_threads(void)
 {
-	enum { THREAD = 0x10f00, EXIT_GROUP = 94 };
+	enum { THREAD = 0x10f00 };
 	long number = 0;
 
 	while (number >= 0) {
@@ -195,7 +176,10 @@ static int is_left_out(long number)
 {
 	return number == EXIT || number == 94 || number == CLONE || number == 221 || number == 101 ||
 	       number == 115 || number == 59 || number == READ || number == 65 ||
-	       number == PSELECT || number == PPOLL;
+	       number == PSELECT || number == PPOLL ||
+	       /* Signals to itself and waits for them. */
+	       (number >= 129 && number <= 131) || number == 133 ||
+	       (number >= 137 && number <= 139) || number == 240;
 }
 
 static void call_at_random(void)
@@ -224,10 +208,7 @@ static void call_at_random(void)
 	exit(0);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} attacks[] = {
+static const struct attack attacks[] = {
 	{ "read the kernel", read_kernel },
 	{ "write to the kernel", write_kernel },
 	{ "read a device", read_device },
@@ -250,34 +231,27 @@ static const struct {
 	{ "call at random", call_at_random },
 };
 
+static const char *const program[] = { "/signals", 0 };
+
 void begin(void)
 {
-	word before = 0;
+	word before = 0, information[16];
 
+	/* What is made at the first look for a path. */
+	call(43, (word)"/nothing", (word)information, 0, 0, 0, 0);
 	for (word place = 0; place < sizeof(attacks) / sizeof(attacks[0]); place++) {
-		long number = fork();
-		unsigned status = 0;
-
-		if (number == 0) {
-			attacks[place].run();
-			exit(99);
-		}
-		while (call(WAIT, number, (word)&status, 0, 0, 0, 0) < 0)
-			;
-		print(attacks[place].name);
-		print(status & 0x7f ? ": signal " : ": exit ");
-		print_number(status & 0x7f ? status & 0x7f : status >> 8);
+		run_attack(&attacks[place]);
 		print("\n");
 		/* The pages of this program have been touched by now. */
 		if (place == 0)
 			before = free_memory();
 	}
-	/* Processes that were given to the first one. */
-	while (call(WAIT, -1, 0, 0, 0, 0, 0) > 0)
-		;
+	wait_all();
+	remove_all_objects();
 	print("lost: ");
 	print_number(before - free_memory());
 	print("\n");
+	call(221, (word)program[0], (word)program, 0, 0, 0, 0);
 	exit(0);
 }
 

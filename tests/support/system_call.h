@@ -1,4 +1,6 @@
 /* System calls and output of programs without a library. */
+#pragma once
+
 typedef unsigned long word;
 
 static long call(long number, word a, word b, word c, word d, word e, word f)

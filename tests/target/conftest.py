@@ -153,7 +153,7 @@ def cases(folder, script, last, patience=240):
     return ["--input", f"linux={typed}"]
 
 
-def until(folder, **last):
+def until(folder, *, patience=240, **last):
     """Options of a run that ends when each of these VMs has printed its last line.
 
     A system without periodic tasks is limited by the host's clock: a run with a limit in seconds
@@ -162,7 +162,7 @@ def until(folder, **last):
     options = []
     for name, text in last.items():
         script = folder / f"{name}.until"
-        script.write_text(f"timeout 240\nexpect {text}\n")
+        script.write_text(f"timeout {patience}\nexpect {text}\n")
         options += ["--input", f"{name}={script}"]
     return options
 
@@ -172,17 +172,20 @@ def bare(image, folder, last, **terms):
     return [line.split("] ", 1)[-1] for line in bare_with_times(image, folder, last, **terms)]
 
 
-def bare_with_times(image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240):
+def bare_with_times(
+    image, folder, last, *, machine="gic-version=3", cores=4, count=1, limit=240, options=()
+):
     """The lines of an image without Mortise, each after its time in brackets.
 
-    Deterministic, however busy the host is. Only complete lines count.
+    Deterministic, however busy the host is. Only complete lines count. The emulator gets `options`
+    too.
     """
     serial = folder / "serial"
     command = [
         *("qemu-system-aarch64", "-M", f"virt,{machine}", "-cpu", "cortex-a53", "-m", "1G"),
         *("-smp", str(cores), "-icount", "shift=0,sleep=off"),
         *("-nodefaults", "-nic", "none", "-display", "none"),
-        *("-serial", f"file:{serial}", "-kernel", image),
+        *("-serial", f"file:{serial}", "-kernel", image, *options),
     ]
     emulator = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lines = []

@@ -35,7 +35,7 @@ __asm__(".section .text.stub, \"awx\"\n"
 extern uint32_t stub[];
 extern char vectors[], others[];
 
-/* Registers without which this guest does not continue, or whose reads and writes have effects. */
+/* Registers without which this guest does not continue, or with reads and writes that have effects. */
 static const struct {
 	uint32_t first, count;
 } skipped[] = {

@@ -124,6 +124,19 @@ __attribute__((noinline)) static long asks_the_machine(long value)
     return value;
 }
 
+// On one page of code, each mapped by itself.
+#define BESIDE __attribute__((section("beside"), noinline, aligned(64)))
+
+BESIDE static long adds_one(long value)
+{
+    return value + 1;
+}
+
+BESIDE static long adds_two(long value)
+{
+    return value + 2;
+}
+
 // ---- what holds before anything runs -------------------------------------------------------
 
 static void maps(void)
@@ -225,6 +238,32 @@ static void faults(void)
     CHECK(end.state == TENON_HYPLET_FAULTED && is_in(end.pc, asks_for_vectors));
     CHECK(!(end.syndrome >> 26) || end.syndrome >> 26 == 0x19);
     puts("HYPLET faults are told");
+}
+
+static int is_undefined(struct tenon_hyplet_end end, uint64_t pc)
+{
+    return end.state == TENON_HYPLET_FAULTED && end.pc == pc && !(end.syndrome >> 26);
+}
+
+// A page of code has zeros where no region is mapped, also where one was.
+static void leaves_no_code(void)
+{
+    void *code;
+    size_t size;
+
+    CHECK(!get_section_addr("hyp_code", &code, &size));
+    shared.code = (hyplet_function *)((char *)code + size);
+    CHECK(is_undefined(run_to_end(CPU, into_data), (uintptr_t)shared.code));
+    CHECK(!hyp_map(adds_one, 8) && !hyp_map(adds_two, 8));
+    shared.code = adds_one;
+    CHECK(run_to_end(CPU, into_data).value == 1);
+    shared.code = adds_two;
+    CHECK(run_to_end(CPU, into_data).value == 2);
+    CHECK(!hyp_unmap(adds_two));
+    CHECK(is_undefined(run_to_end(CPU, into_data), (uintptr_t)adds_two));
+    shared.code = adds_one;
+    CHECK(run_to_end(CPU, into_data).value == 1 && !hyp_unmap(adds_one));
+    puts("HYPLET leaves no code");
 }
 
 static volatile pid_t waiting;
@@ -376,6 +415,7 @@ int main(int arguments, char **argument)
         returns();
         keeps_time();
         faults();
+        leaves_no_code();
         runs_away();
         locks();
         stays_frozen_to_others();

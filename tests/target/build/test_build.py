@@ -345,7 +345,7 @@ def test_a_stack_that_is_too_small_is_reported(build, tmp_path, tenon):
             "system.toml",
             '"motor"\ncpus',
             '"rotor"\ncpus',
-            'no application "rotor"; known are',
+            'no application "rotor"; did you mean "motor"',
         ),
         (
             "system.toml",

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from conftest import ROOT, bare
 
-SOURCES = (ROOT / "tests/support/bytes.c", ROOT / "pool/mortise/memcpy/src/memcpy.s")
+SOURCES = (ROOT / "tests/support/bytes.c", ROOT / "pool/core/memcpy/src/memcpy.s")
 BUILD = (
     *("aarch64-linux-gnu-gcc", "-O1", "-ffreestanding", "-fno-builtin", "-mgeneral-regs-only"),
     *("-fno-pie", "-no-pie", "-static", "-nostdlib"),

@@ -104,5 +104,8 @@ def assert_stands_there(tenon, folder, word, *, runs):
 
 @pytest.mark.long(60, "orchestrator/tenonos/build", "orchestrator/tenonos/run")
 @pytest.mark.parametrize("language", ["c", "rust"])
-def test_random_sequences_run_what_stands_there(tenon, tmp_path, language, seed):
+def test_random_sequences_run_what_stands_there(tenon, tmp_path, monkeypatch, language, seed, full):
+    if full:
+        # A third of the time of a link, and read by nothing here.
+        monkeypatch.setenv("CARGO_PROFILE_RELEASE_DEBUG", "0")
     play(tenon, tmp_path, language, seed)

@@ -3,7 +3,7 @@
 from conftest import assert_well
 
 REBOOT = """\
-timeout 200
+timeout 500
 expect tenon-ready cpus=3
 expect #
 send reboot -f

@@ -10,7 +10,7 @@ from tenonos.system import board
 
 SYSTEM = ROOT / "tests/systems/motor-imx8mp/system.toml"
 TYPED = """\
-timeout 200
+timeout 500
 expect tenon-ready cpus=3
 expect #
 send sleep 1; echo $((6 * 7)) typed

@@ -8,7 +8,7 @@ HELLO = table("vm", name="hello", kind="tenon", app="hello", cpus=[0], memory="2
 BARE = described("bare", HELLO, board="qemu-zcu102", mode="bare")
 
 TYPED = """\
-timeout 200
+timeout 500
 expect tenon-ready cpus=3
 expect #
 send sleep 1; echo $((6 * 7)) typed
@@ -43,7 +43,7 @@ def test_linux_and_the_motor_run_side_by_side_and_linux_is_typed_to(tenon, tmp_p
 
 
 ANSWERS = """\
-timeout 200
+timeout 500
 expect tenon-ready cpus=3
 expect #
 send stty -F /dev/ttyPS0 -echo; echo '[    0.000000001] motor| asked' >/dev/ttyPS0
@@ -52,7 +52,7 @@ expect GOT ANSWERED
 """
 
 ASKED = """\
-timeout 200
+timeout 500
 expect motor| asked
 send answered
 """

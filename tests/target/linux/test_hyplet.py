@@ -105,6 +105,11 @@ def test_a_fault_ends_it_and_is_reported(hyplets):
 
 
 @pytest.mark.timeout(600)
+def test_a_page_of_code_has_zeros_between_its_regions(hyplets):
+    assert "leaves no code" in hyplets
+
+
+@pytest.mark.timeout(600)
 def test_a_runaway_is_stopped_and_seen(hyplets):
     """State and progress in sysfs; after its stop also the program counter."""
     assert "runaway is shown" in hyplets

@@ -82,7 +82,7 @@ def test_calls_for_files_are_those_of_linux(tenon, tmp_path):
     folder = system(tmp_path / "file-calls", "file-calls")
     text = (folder / "system.toml").read_text()
     # The less memory, the sooner it is full.
-    (folder / "system.toml").write_text(text.replace('memory = "16M"', 'memory = "4M"'))
+    (folder / "system.toml").write_text(text.replace('memory = "16M"', 'memory = "6M"'))
     compiled(ROOT / "tests/support/file_calls.c", folder / "files/init")
     last = until(tmp_path, programs="init has ended")
     outcome = tenon("run", folder, "--headless", "--deterministic", *last)

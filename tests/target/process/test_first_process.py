@@ -78,6 +78,9 @@ def test_system_calls_are_lines_in_the_form_of_strace(tenon, tmp_path):
     assert "[pid 1] exit_group(1) = ?" in calls
     assert any(line.startswith("[pid 1] write(2, \"cat: can't open ") for line in calls)
     assert outcome.vm("programs")["exit_status"] == 1
+    recorded = outcome.vm("programs")["calls"]
+    assert {"openat", "exit_group", "write"} < set(recorded)
+    assert "calls = [" in outcome.stdout
 
 
 @pytest.mark.timeout(120)

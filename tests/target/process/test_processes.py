@@ -23,18 +23,21 @@ memory = "16M"
 task = [{{ name = "control", period = "1ms" }}]
 """
 
+LOOP = 'task = [{ name = "control", period = "1ms" }]\n'
+"""The loop beside processes, as a key of their VM."""
+
 LATEST = 600
 """Nanoseconds from a release to the body, each of which is one instruction: 200 of that path, and
 at most 400 with interrupts masked, of the kernel or of Mortise."""
 
 
-def unharmed(outcome):
+def unharmed(outcome, latest=LATEST):
     """Asserts that the loop kept each release, whatever processes did."""
     assert_well(outcome)
     task = outcome.task
     assert task["released"] == task["completed"] > 0
     assert task["late"] == task["duplicates"] == 0
-    assert task["latency_ns"]["max"] <= LATEST
+    assert task["latency_ns"]["max"] <= latest
 
 
 def system(folder: Path, name: str) -> Path:
@@ -75,11 +78,15 @@ def test_a_shell_of_debian_runs_programs(tenon, tmp_path):
 def test_a_hostile_process_harms_itself_alone(tenon, tmp_path):
     folder = system(tmp_path / "hostile-process", "hostile-process")
     compiled(ROOT / "tests/support/hostile_process.c", folder / "files/init")
-    last = until(tmp_path, programs="init has ended")
+    compiled(ROOT / "tests/support/hostile_signals.c", folder / "files/signals")
+    last = until(tmp_path, programs="signals has ended")
     outcome = tenon("run", folder, "--headless", "--deterministic", *last)
     unharmed(outcome)
     reports = re.compile(r".* ended by signal \d+|.* makes system call \d+, which .*")
     said = [line for line in outcome.said("programs") if not reports.fullmatch(line)]
+    # What is called depends on what earlier calls have written, and may unmap the program itself.
+    random = re.compile(r"call at random: (exit 0|signal (7|11|14))")
+    said = ["call at random: ended" if random.fullmatch(line) else line for line in said]
     assert said == [
         "read the kernel: signal 11",
         "write to the kernel: signal 11",
@@ -100,9 +107,22 @@ def test_a_hostile_process_harms_itself_alone(tenon, tmp_path):
         "touch all memory: signal 7",
         "create processes: exit 0",
         "create threads: exit 0",
-        "call at random: exit 0",
+        "call at random: ended",
         "lost: 0",
-        "init has ended",
+        "send without end: exit 0",
+        "nest without end: signal 11",
+        "queue without end: exit 0",
+        "return to random bytes: signal 11",
+        "change frames: exit 0",
+        "return to the kernel: signal 11",
+        "escape from a group: exit 0",
+        "end at execve: exit 0",
+        "execve among signals: exit 0",
+        "stop and continue: exit 0",
+        "call at random: ended",
+        "end the first process: exit 0",
+        "lost: 0",
+        "signals has ended",
     ]
 
 

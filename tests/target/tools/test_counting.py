@@ -152,7 +152,7 @@ def make_target(tmp_path, image_bytes, start, end, cores=1):
 
 
 def options(periods=SAMPLES - 1, **more):
-    """Options of a run whose window the last sample closes, so that all records precede its end."""
+    """Options of a run with a window that the last sample closes: all records precede its end."""
     return RunOptions(seconds=periods * PERIOD / 1e9, boot_limit=30, **more)
 
 

@@ -1,5 +1,6 @@
 """The commands of `run --gdb`, on two VMs of the same image that share a core."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("gdb-multiarch") is None, reason="no gdb-multiarch here"),
-    pytest.mark.long(20, "orchestrator/tenonos/debugger", "pool/tenon/kernel", "pool/tenon/wait"),
+    pytest.mark.long(30, "orchestrator/tenonos/debugger", "pool/tenon/kernel", "pool/tenon/wait"),
     pytest.mark.timeout(900),
 ]
 
@@ -170,6 +171,24 @@ def test_threads_of_a_vm_that_no_core_executes_are_listed(twins):
     assert "in ?? ()" not in said.split("threads of left")[1]
 
 
+def test_threads_have_the_names_of_a_trace(twins):
+    """Those of C have that of their start routine until they are named."""
+    status, said = debug(
+        twins,
+        "tenon-break right step if number == 2\ncontinue\n"
+        "echo threads of right\\n\ntenon-threads\necho \\n\ntenon-backtrace right hold\nkill\n",
+    )
+    assert status == 0 and " in hold (" in said, said
+    line = "tenon run twins --headless --deterministic --seconds 0.1 --trace names.json"
+    assert pages.shell(line, twins).returncode == 0
+    events = json.loads((twins / "names.json").read_text())["traceEvents"]
+    processes = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
+    right = processes["right"]
+    tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name" and e["pid"] == right}
+    names = {row["name"] for row in rows(said, "right")}
+    assert names == {"idle", "main", "hold", "want"} <= tracks
+
+
 NOISE = r"""
 python
 import random
@@ -201,7 +220,7 @@ def tried(command):
 
 for start, size in segments.writable(left.elf, 1 << 22):
     write(start, noise.randbytes(size))
-# Stacks in RAM, whose frames are noise.
+# Stacks in RAM: their frames are noise.
 at, size = layout.thread["stack_pointer"]
 for address in layout.storage[:20]:
     stack = left.memory[0].guest + noise.randrange(0, 1 << 22, 16)

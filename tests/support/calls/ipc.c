@@ -1,0 +1,151 @@
+/* Semaphores and message queues of System V. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <signal.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <time.h>
+
+struct text {
+	long type;
+	char bytes[64];
+};
+
+static int operate(int set, unsigned short index, short change, short flags)
+{
+	struct sembuf one = { index, change, flags };
+
+	return semop(set, &one, 1);
+}
+
+static void pause_for(long milliseconds)
+{
+	struct timespec time = { 0, milliseconds * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void semaphores(void)
+{
+	unsigned short values[3] = { 1, 2, 3 };
+	struct sembuf both[2] = { { 0, -1, IPC_NOWAIT }, { 1, -5, IPC_NOWAIT } };
+	struct timespec time = { 0, 5000000 };
+	struct semid_ds status;
+	pid_t child;
+	int set, code;
+
+	set = semget(77, 3, IPC_CREAT | IPC_EXCL | 0640);
+	show("set", set >= 0);
+	show("again", semget(77, 3, IPC_CREAT | IPC_EXCL));
+	show("same", semget(77, 0, 0) == set);
+	show("more", semget(77, 4, 0));
+	show("none", semget(78, 1, 0));
+	show("no semaphores", semget(IPC_PRIVATE, 0, 0600));
+	show("set all", semctl(set, 0, SETALL, values));
+	show("value", semctl(set, 2, GETVAL));
+	show("no index", semctl(set, 3, GETVAL));
+	show("too large", semctl(set, 0, SETVAL, 32768));
+	show("both or none", semop(set, both, 2));
+	show("left", semctl(set, 0, GETVAL));
+	show("take", operate(set, 0, -1, 0));
+	show("empty", operate(set, 0, -1, IPC_NOWAIT));
+	show("zero", operate(set, 0, 0, 0));
+	show("no such", operate(set, 9, 1, 0));
+	show("beyond", operate(set, 1, 32767, 0));
+	show("no operations", semop(set, both, 0));
+	show("too many", semop(set, both, 501));
+	both[0].sem_flg = 0;
+	show("a time", semtimedop(set, both, 1, &time));
+	semctl(set, 0, IPC_STAT, &status);
+	printf("mode %o, %lu semaphores\n", status.sem_perm.mode, (unsigned long)status.sem_nsems);
+	child = fork();
+	if (child == 0)
+		_exit(operate(set, 0, -1, 0) == 0 ? 3 : 4);
+	pause_for(20);
+	show("waiters", semctl(set, 0, GETNCNT));
+	show("give", operate(set, 0, 1, 0));
+	waitpid(child, &code, 0);
+	printf("child %d\n", WEXITSTATUS(code));
+	show("by", semctl(set, 0, GETPID) == child);
+	child = fork();
+	if (child == 0) {
+		signal(SIGALRM, nothing);
+		alarm(1);
+		show("interrupted", operate(set, 0, -1, 0));
+		show("removed", operate(set, 0, -1, 0));
+		_exit(0);
+	}
+	pause_for(999);
+	pause_for(200);
+	show("waiters", semctl(set, 0, GETNCNT));
+	show("remove", semctl(set, 0, IPC_RMID));
+	waitpid(child, NULL, 0);
+	show("gone", semctl(set, 0, GETVAL));
+}
+
+static void queues(void)
+{
+	struct text text = { 3, "three" };
+	struct msqid_ds status;
+	pid_t child;
+	int queue, code, count;
+
+	queue = msgget(77, IPC_CREAT | 0600);
+	show("queue", queue >= 0);
+	show("again", msgget(77, IPC_CREAT | IPC_EXCL));
+	show("send", msgsnd(queue, &text, 6, 0));
+	text = (struct text){ 1, "one" };
+	show("send", msgsnd(queue, &text, 4, 0));
+	text = (struct text){ 2, "two" };
+	show("send", msgsnd(queue, &text, 4, 0));
+	text.type = 0;
+	show("no type", msgsnd(queue, &text, 4, 0));
+	show("too long", msgsnd(queue, &text, 8193, 0));
+	msgctl(queue, IPC_STAT, &status);
+	printf("%lu messages, %lu of %lu bytes\n", (unsigned long)status.msg_qnum,
+	       (unsigned long)status.__msg_cbytes, (unsigned long)status.msg_qbytes);
+	show("up to", msgrcv(queue, &text, 64, -2, 0));
+	printf("%ld %s\n", text.type, text.bytes);
+	show("of a type", msgrcv(queue, &text, 64, 2, 0));
+	printf("%ld %s\n", text.type, text.bytes);
+	show("no such", msgrcv(queue, &text, 64, 2, IPC_NOWAIT));
+	show("too short", msgrcv(queue, &text, 2, 0, 0));
+	show("cut", msgrcv(queue, &text, 2, 0, MSG_NOERROR));
+	printf("%ld %.2s\n", text.type, text.bytes);
+	text.type = 1;
+	for (count = 0; msgsnd(queue, &text, 1000, IPC_NOWAIT) == 0; count++)
+		;
+	show("full", count);
+	child = fork();
+	if (child == 0)
+		_exit(msgsnd(queue, &text, 64, 0) == 0 && msgsnd(queue, &text, 1000, 0) == 0 ? 3 : 4);
+	pause_for(20);
+	for (count = 0; count < 4; count++)
+		msgrcv(queue, &text, 2, 0, MSG_NOERROR);
+	waitpid(child, &code, 0);
+	printf("child %d\n", WEXITSTATUS(code));
+	child = fork();
+	if (child == 0) {
+		show("removed", msgrcv(queue, &text, 64, 9, 0));
+		_exit(0);
+	}
+	pause_for(20);
+	show("remove", msgctl(queue, IPC_RMID, NULL));
+	waitpid(child, NULL, 0);
+	show("gone", msgsnd(queue, &text, 1, 0));
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	semaphores();
+	queues();
+	return 0;
+}

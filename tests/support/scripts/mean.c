@@ -1,0 +1,1 @@
+double mean(long all, int n) { return (double)all / n; }

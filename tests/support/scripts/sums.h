@@ -1,0 +1,2 @@
+long sum(long n);
+double mean(long all, int n);

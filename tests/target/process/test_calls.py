@@ -1,0 +1,75 @@
+"""System calls of programs of C, each with the same results on Tenon and on Debian's kernel."""
+
+import re
+import shutil
+import subprocess
+from difflib import unified_diff
+
+import pytest
+from conftest import SUPPORT, assert_well, until
+from process.test_applets import LINUX, SYSTEM, TENON
+from process.test_processes import LOOP, unharmed
+
+PROGRAMS = (
+    "entropy",
+    "events",
+    "credentials",
+    "resources",
+    "processes",
+    "sockets",
+    "vfork",
+    "scheduling",
+    "locks",
+    "fifos",
+    "inheritance",
+    "clocks",
+    "deadlines",
+    "notices",
+    "ipc",
+    "descriptors",
+    "paths",
+    "creation",
+    "submission",
+    "watches",
+)
+
+
+def built(source, program):
+    """Compiles a static program with glibc."""
+    options = ["-static", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    command = ["aarch64-linux-gnu-gcc", *options, "-o", program, source]
+    subprocess.run(list(map(str, command)), check=True)
+
+
+def printed(tenon, folder, keys):
+    """The outcome of a run, and what each program printed."""
+    files = folder / "files"
+    (files / "etc").mkdir(parents=True)
+    lines = ["#!/bin/busybox sh"]
+    for name in PROGRAMS:
+        built(SUPPORT / f"calls/{name}.c", files / name)
+        lines.append(f'echo "== {name}"; /{name}; echo "-- $?"')
+    start = files / "etc/start"
+    start.write_text("\n".join([*lines, "echo calls end", ""]))
+    start.chmod(0o755)
+    (folder / "system.toml").write_text(SYSTEM.format(name=folder.name) + keys)
+    last = until(folder, programs="calls end")
+    outcome = tenon("run", folder, "--headless", "--deterministic", *last)
+    shutil.rmtree(files)
+    text = "\n".join(outcome.said("programs"))
+    return outcome, dict(re.findall(r"^== (.*)\n((?:.*\n)*?-- \d+)$", text, re.MULTILINE))
+
+
+@pytest.mark.timeout(600)
+def test_calls_have_the_results_that_they_have_on_linux(tenon, tmp_path):
+    outcome, ours = printed(tenon, tmp_path / "calls", TENON + LOOP)
+    unharmed(outcome)
+    outcome, theirs = printed(tenon, tmp_path / "calls-linux", LINUX)
+    assert_well(outcome)
+    assert set(theirs) == set(PROGRAMS)
+    differences = [
+        f"{name} {line}"
+        for name, text in theirs.items()
+        for line in unified_diff(text.splitlines(), ours.get(name, "").splitlines(), n=1)
+    ]
+    assert not differences, "\n".join(differences)
