@@ -48,6 +48,8 @@ class Figure:
     worst: Number | None
     """The goal of the maximum, if it has a separate one."""
     peers: tuple[Peer, ...]
+    environment: str | None = None
+    """The environment that it concerns alone."""
 
     def concerns(self, row: Row) -> bool:
         """Whether the row belongs to this figure; rows with floating point or cores only if
@@ -55,7 +57,8 @@ class Figure:
         same = (self.suite, self.name) == (row.suite, row.name)
         usual = (("fp", False), ("cores", 1))
         alike = all(self.params.get(k, v) == row.params.get(k, v) for k, v in usual)
-        return same and alike and self.params.items() <= row.params.items()
+        there = self.environment in (None, row.environment)
+        return same and alike and there and self.params.items() <= row.params.items()
 
     def held(self, row: Row) -> Number:
         """The statistic of the row to compare with the goal."""
@@ -116,6 +119,7 @@ def figures() -> Figures:
             entry.get("judge", "median"),
             entry.get("worst"),
             tuple(_peers(peers, entry.get("peers", {}))),
+            entry.get("environment"),
         )
         for entry in text["figure"]
     )

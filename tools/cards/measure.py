@@ -19,6 +19,7 @@ from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import elf
 from tenonos.build.attribution import Ownership
 from tenonos.cards.card import Card, Part, Size, kernel, total
+from tenonos.pace import Pace
 from tools.cards.specimens import Specimen, is_of_system
 from tools.cards.stale import compiler, digest
 
@@ -51,9 +52,10 @@ def cards(
 ) -> list[Card]:
     """The cards of all libraries and settings in the specimens."""
     parts: dict[str, dict[str, Part]] = {}
+    dissected = list(_dissected(specimens, tell))
     for kind in sorted({specimen.image.kind for specimen in specimens}):
-        mine = [specimen for specimen in specimens if specimen.image.kind == kind]
-        for library, part in _parts(kind, list(_dissected(mine, tell))).items():
+        mine = [one for one in dissected if one.specimen.image.kind == kind]
+        for library, part in _parts(kind, mine).items():
             parts.setdefault(library, {})[kind] = part
     known = {specimen.name: specimen for specimen in specimens}
     return [
@@ -69,8 +71,9 @@ def cards(
 
 
 def _dissected(specimens: list[Specimen], tell: Tell) -> Iterator[Dissected]:
-    for number, specimen in enumerate(specimens, 1):
-        tell(f"{specimen.image.kind} {number} of {len(specimens)}: {specimen.name}")
+    pace = Pace(len(specimens))
+    for done, specimen in enumerate(specimens):
+        tell(f"images: {pace.at(done)}: {specimen.image.kind} {specimen.name}")
         yield dissect(specimen, specimen.built())
 
 

@@ -11,11 +11,14 @@ from tenonos.options import AsJson
 
 def command(
     rules: Annotated[
-        list[str] | None, typer.Argument(help="Rules to check (default: all).")
+        list[str] | None,
+        typer.Argument(
+            help="Rules to check (default: all; CONTRIBUTING.md lists them).", metavar="RULE"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check layer order, authority, formatting and lints.
+    """Check the rules of the code base: layer order, authority, formatting, lints.
 
     Example: ./tenon check field-words
     """

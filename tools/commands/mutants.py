@@ -11,23 +11,30 @@ from tenonos.options import AsJson
 
 def command(
     crates: Annotated[
-        list[str] | None, typer.Argument(help="Crates to test (default: those on the list).")
+        list[str] | None,
+        typer.Argument(
+            help="Crates to test (default: those of docs/mutations.md).", metavar="CRATE"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test the host tests of pure crates by mutations of the code.
+    """Change the code of pure crates, one place at a time, and name what no test detects.
+
+    Takes minutes to an hour for a crate.
 
     Example: ./tenon mutants core-list
     """
     from tenonos import ui
+    from tenonos.pace import Pace
     from tools import mutants
 
     chosen = mutants.chosen(crates)
     program = mutants.provide()
-    found = []
-    for crate in chosen:
-        with ui.activity(f"mutants of {crate}"):
-            found.append(mutants.try_out(program, crate))
+    found, pace = [], Pace(len(chosen))
+    for done, crate in enumerate(chosen):
+        crates_done = f" (crates: {pace.at(done)})" if len(chosen) > 1 else ""
+        with ui.activity(f"mutants of {crate}{crates_done}") as tell:
+            found.append(mutants.try_out(program, crate, tell))
     if as_json:
         ui.print_json([vars(one) | {"survivors": list(one.survivors)} for one in found])
     else:

@@ -16,7 +16,7 @@ def command(
     which: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SUITE|PATH]...",
+            metavar="SUITE|PATH",
             help="Suites (host, python, target, bootstrap, all), folders, files or FILE::TEST.",
         ),
     ] = None,
@@ -24,20 +24,23 @@ def command(
         str, typer.Option("-k", metavar="WORD", help="Only tests whose name matches.")
     ] = "",
     full: Annotated[
-        bool, typer.Option("--full", help="Every test, as often as promised: for hours.")
+        bool, typer.Option("--full", help="Every test, as often as the documents state: for hours.")
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option(metavar="COMMIT", help="Run the long tests of what changed since this."),
+        typer.Option(metavar="COMMIT", help="Run the long tests of what changed since COMMIT."),
     ] = None,
     as_json: AsJson = False,
     soak: Annotated[
-        bool, typer.Option("--soak", help="Soak instead: a day of virtual time.")
+        bool,
+        typer.Option(
+            "--soak", help="In place of the tests, judge each release of a day of virtual time."
+        ),
     ] = False,
 ) -> None:
     """Run the tests (default: all suites but bootstrap, without long tests of unchanged parts).
 
-    Example: ./tenon test pool/core/sched, or ./tenon test target -k hostile.
+    Example: ./tenon test pool/core/sched, or ./tenon test target -k hostile
     """
     import time
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tenonos import paths
 from tenonos.errors import InputError, WorkError
+from tenonos.pace import Pace
 from tenonos.setup import cargo_tool, rust
 from tenonos.setup.cargo_tool import call
 
@@ -25,6 +26,9 @@ EXPLAINED = FOLDER / "survivors.toml"
 TIMEOUT = 60
 """Seconds of a crate's tests with a mutant: one that hangs counts as detected."""
 
+OUTCOMES = ("caught", "timeout", "missed", "unviable")
+"""The lists of mutants that cargo-mutants writes."""
+_FOUND = re.compile(r"^Found (\d+) mutants? to test", re.MULTILINE)
 _PLACE = re.compile(r"^(?P<file>[^:]+):(?:\d+:\d+: )?\s*")
 
 
@@ -61,7 +65,29 @@ def provide() -> Path:
     return cargo_tool.provide("cargo-mutants", VERSION, "./tenon mutants")
 
 
-def try_out(program: Path, crate: str) -> Found:
+class Progress:
+    """The progress of a run of cargo-mutants, by its log and its lists of outcomes."""
+
+    def __init__(self, log: Path, folder: Path, tell: Callable[[str], None]) -> None:
+        self._log, self._folder, self._tell = log, folder, tell
+        self._pace: Pace | None = None
+        for name in OUTCOMES:  # those of a former run
+            (folder / f"{name}.txt").unlink(missing_ok=True)
+
+    def look(self) -> None:
+        """State how many mutants are tested, and how long the others will take."""
+        if self._pace is None:
+            found = _FOUND.search(self._log.read_text(errors="replace"))
+            if found is None:
+                self._tell("looking for mutants")
+                return
+            self._pace = Pace(int(found[1]))
+        files = [self._folder / f"{name}.txt" for name in OUTCOMES]
+        done = sum(file.read_bytes().count(b"\n") for file in files if file.exists())
+        self._tell(self._pace.at(done))
+
+
+def try_out(program: Path, crate: str, tell: Callable[[str], None]) -> Found:
     """Test all mutants of a crate, one after the other."""
     output = paths.ensure(OUTPUT / crate)
     entry = listed().get(crate, Listed())
@@ -76,7 +102,8 @@ def try_out(program: Path, crate: str) -> Found:
     # Without optimisation the tests take longer than the builds; assertions stay.
     environment |= {"CARGO_PROFILE_TEST_OPT_LEVEL": "1"}
     log = output / "log"
-    status = call(line, environment, log)
+    progress = Progress(log, output / "mutants.out", tell)
+    status = call(line, environment, log, progress.look)
     # 0: none survived; 2: some did; 3: tests with some of them hung (cargo-mutants, exit codes).
     if status not in (0, 2, 3):
         raise WorkError(f"cargo-mutants ended with status {status}", paths.shown(log))
@@ -86,8 +113,7 @@ def try_out(program: Path, crate: str) -> Found:
 def read(crate: str, folder: Path, reasons: dict[str, str]) -> Found:
     """The outcome in a folder of cargo-mutants."""
     outcomes = {
-        name: (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-        for name in ("caught", "timeout", "missed", "unviable")
+        name: (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines() for name in OUTCOMES
     }
     missed = [_name(line) for line in outcomes["missed"]]
     unknown = tuple(name for name in missed if name not in reasons)

@@ -1,6 +1,7 @@
 """Rows from the output of a measuring run, with goals and peers."""
 
 import os
+import re
 import threading
 from types import SimpleNamespace
 
@@ -15,6 +16,8 @@ from tools.bench.machine import Trace, heard
 from tools.bench.reading import MARKED, NAMES, Setting, rows_of
 from tools.bench.row import Kinds, Row
 from tools.bench.show import compared, groups
+from tools.bench.suites import SUITES
+from tools.commands.bench import command
 
 BARE = Setting("bench-bare")
 LINES = (
@@ -148,3 +151,9 @@ def test_the_last_line_is_heard_to_its_end():
         lines = heard(machine, RAW, "end of", 10)
         later.join()
     assert lines == ["begin", "end of soak, late_ns=1..2"]
+
+
+def test_the_help_lists_the_suites():
+    text = " ".join((command.__doc__ or "").split())
+    listed = re.search(r"Suites: ([^.]*)\.", text)
+    assert listed and tuple(listed[1].split(", ")) == SUITES

@@ -5,6 +5,7 @@ import pytest
 from tenonos import system
 from tenonos.errors import WorkError
 from tools.bench import abi, charts
+from tools.bench.figures import figures
 from tools.bench.reading import Setting
 
 SAID = [
@@ -64,3 +65,12 @@ def test_the_system_has_the_program_or_the_load():
     assert (vm.program, vm.arguments) == ("/bin/abi", ("fork",))
     assert (abi.tenon(b"\x7fELF").vms[0].first.arguments) == ("abi",)
     assert system.load("bench-abi").vms[0].tasks[0].name == "control"
+
+
+def test_a_goal_concerns_tenon_alone():
+    said = ["abi fork_exit_wait 10 450000"]
+    (ours,) = abi.measured(said, Setting("bench-abi", "mortise-static"))
+    (theirs,) = abi.measured(said, Setting("bench-boot", "linux"))
+    figure = figures().of(ours)
+    assert figure is not None and figure.met(ours)
+    assert figures().of(theirs) is None

@@ -1,6 +1,8 @@
 """Mutation tests: what counts as a survivor, and what is told of it."""
 
 import json
+import os
+from contextlib import contextmanager
 
 import pytest
 
@@ -20,7 +22,7 @@ LISTS = {
 
 
 def written(folder, lists):
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, lines in lists.items():
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
 
@@ -36,11 +38,16 @@ def test_survivors_are_those_without_a_reason(tmp_path):
 def cargo(monkeypatch, tmp_path):
     """A stand-in for cargo-mutants with these outcomes, and the calls of it."""
 
-    def run(line, environment, _):
+    def run(line, environment, log, watch):
         calls.append(line)
         calls.environment = environment
         output = tmp_path / line[line.index("--output") + 1] / "mutants.out"
+        log.write_text("")
+        watch()
+        log.write_text("Found 8 mutants to test\nok Unmutated baseline in 3s\n")
+        watch()
         written(output, calls.lists)
+        watch()
         return calls.status
 
     class Calls(list):
@@ -60,6 +67,42 @@ def test_a_survivor_fails_the_command(cargo, capsys):
     assert cargo[0][cargo[0].index("--package") + 1] == "core-ring"
     assert "--gitignore=true" in cargo[0], "what was built is not copied"
     assert cargo.environment["CARGO_PROFILE_TEST_OPT_LEVEL"] == "1", "tests take most of the time"
+
+
+def test_its_progress_is_told(cargo, monkeypatch):
+    told = []
+
+    @contextmanager
+    def activity(text):
+        told.append(text)
+        yield told.append
+
+    monkeypatch.setattr("tenonos.ui.activity", activity)
+    cli.run(["mutants", "core-ring", "core-list"])
+    assert told[:3] == [
+        "mutants of core-ring (crates: 0 of 2 done)",
+        "looking for mutants",
+        "0 of 8 done",
+    ]
+    assert told[3].startswith("5 of 8 done, about ") and told[3].endswith(" s left")
+    assert told[4].startswith("mutants of core-list (crates: 1 of 2 done, about ")
+    # The outcomes of the former run are gone.
+    cli.run(["mutants", "core-ring"])
+    assert told[-3:-1] == ["looking for mutants", "0 of 8 done"]
+
+
+def test_a_program_is_watched_while_it_runs(monkeypatch, tmp_path):
+    monkeypatch.setattr(cargo_tool, "WATCHED", 0.01)
+    looks, go_on = [], tmp_path / "go-on"
+
+    def watch():
+        looks.append(1)
+        if len(looks) == 3:
+            go_on.touch()
+
+    line = ["sh", "-c", f"echo said; until [ -e {go_on} ]; do sleep 0.01; done; exit 7"]
+    assert cargo_tool.call(line, dict(os.environ), tmp_path / "log", watch) == 7
+    assert len(looks) >= 3 and (tmp_path / "log").read_text() == "said\n"
 
 
 def test_a_crate_without_survivors_passes(cargo, capsys):
