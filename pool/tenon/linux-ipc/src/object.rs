@@ -247,13 +247,8 @@ impl<T: Object> Objects<T> {
 
     /// The source of these objects, which is created at the first wait.
     pub fn source(&mut self, state: &mut State, caller: &Caller) -> Result<u32, Errno> {
-        if let Some(source) = self.source {
-            return Ok(source);
-        }
         let (_, frames, files) = caller.parts(state)?;
-        let source = files.new_source(frames)?;
-        self.source = Some(source);
-        Ok(source)
+        files.source_in(&mut self.source, frames)
     }
 
     /// Wakes all that wait for changes.

@@ -74,16 +74,7 @@ fn set(
         if !waits {
             return Err(Errno::EAGAIN);
         }
-        let source = match with(|table| Ok(table.source))? {
-            Some(source) => source,
-            None => {
-                let source = files.new_source(frames)?;
-                with(|table| {
-                    table.source = Some(source);
-                    Ok(source)
-                })?
-            }
-        };
+        let source = with(|table| files.source_in(&mut table.source, frames))?;
         if let (Owner::Process(_), Kind::Record) = (lock.owner, lock.kind) {
             let wait = with(|table| table.ranges.wait(lock.owner, conflict.owner, frames))?;
             waiting = Some(wait);

@@ -104,6 +104,18 @@ impl Files {
         inserted.map_err(|_| Errno::ENFILE)
     }
 
+    /// The source of a kind of objects, which is created on first use.
+    pub fn source_in(
+        &mut self,
+        source: &mut Option<u32>,
+        frames: &mut Frames,
+    ) -> Result<u32, Errno> {
+        match *source {
+            Some(source) => Ok(source),
+            None => Ok(*source.insert(self.new_source(frames)?)),
+        }
+    }
+
     /// Ends a source. Threads that wait for it are woken.
     pub fn remove_source(&mut self, source: u32, frames: &mut Frames) {
         if let Some(source) = self.sources.table.remove(source, frames) {
