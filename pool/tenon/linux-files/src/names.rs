@@ -4,8 +4,8 @@ use crate::event;
 use tenon_fs_proc::Rules;
 use tenon_linux_credentials::permission::{CHANGE, check, check_removal, own, permits};
 use tenon_process::user_memory;
-use tenon_process::{Caller, EXECUTE, Errno, Object, State, capability, with_state};
-use tenon_vfs::{FileSystem, Found, Kind, PATH, Path};
+use tenon_process::{Caller, EXECUTE, Errno, Object, Process, State, capability, with_state};
+use tenon_vfs::{FileSystem, Found, Inode, Kind, PATH, Path};
 
 /// `AT_FDCWD`.
 const WORKING_DIRECTORY: i32 = -100;
@@ -134,16 +134,22 @@ fn find_new(
     Ok(found)
 }
 
+/// Checks that an inode is a directory in which a process may look for names.
+fn check_directory(process: &Process, inode: &Inode) -> Result<(), Errno> {
+    if inode.kind != Kind::Directory {
+        return Err(Errno::ENOTDIR);
+    }
+    if !permits(&process.credentials, inode, EXECUTE) {
+        return Err(Errno::EACCES);
+    }
+    Ok(())
+}
+
 /// Makes the working directory of a process an inode.
 pub fn enter(state: &mut State, caller: &Caller, directory: u32) -> Result<u64, Errno> {
     let (process, frames, files) = caller.parts(state)?;
     let files = &mut files.tree.files;
-    if files.inode(directory)?.kind != Kind::Directory {
-        return Err(Errno::ENOTDIR);
-    }
-    if !permits(&process.credentials, files.inode(directory)?, EXECUTE) {
-        return Err(Errno::EACCES);
-    }
+    check_directory(process, files.inode(directory)?)?;
     files.hold(directory);
     let before = core::mem::replace(&mut process.directory, directory);
     files.let_go(before, frames);
@@ -166,12 +172,7 @@ pub fn chroot(caller: &Caller) -> Result<u64, Errno> {
         let root = inode(state, caller, at, true)?;
         let (process, frames, files) = caller.parts(state)?;
         let files = &mut files.tree.files;
-        if files.inode(root)?.kind != Kind::Directory {
-            return Err(Errno::ENOTDIR);
-        }
-        if !permits(&process.credentials, files.inode(root)?, EXECUTE) {
-            return Err(Errno::EACCES);
-        }
+        check_directory(process, files.inode(root)?)?;
         if !process.credentials.has(capability::SYS_CHROOT) {
             return Err(Errno::EPERM);
         }
