@@ -48,7 +48,7 @@ static void refused(const char *what, struct arguments *arguments, size_t size)
 	report(what, child > 0 ? 0 : child);
 }
 
-static void flags(const char *who)
+static void flags(const char *user)
 {
 	static const struct {
 		const char *name;
@@ -75,7 +75,7 @@ static void flags(const char *who)
 					      .pidfd = (uintptr_t)NONE};
 		char name[64];
 
-		snprintf(name, sizeof(name), "%s: %s", who, cases[i].name);
+		snprintf(name, sizeof(name), "%s: %s", user, cases[i].name);
 		refused(name, &arguments, sizeof(arguments));
 	}
 }
@@ -178,7 +178,7 @@ static void siblings(void)
 	close(ends[1]);
 }
 
-static void sharing(const char *who)
+static void sharing(const char *user)
 {
 	static const struct {
 		const char *name;
@@ -192,7 +192,7 @@ static void sharing(const char *who)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "%s alone: %s", who, cases[i].name);
+		snprintf(name, sizeof(name), "%s alone: %s", user, cases[i].name);
 		report(name, unshare(cases[i].flags));
 	}
 	report("namespace of no descriptor", setns(77, 0));
