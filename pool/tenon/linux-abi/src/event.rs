@@ -33,11 +33,7 @@ fn deadline(caller: &Caller, from: usize) -> Result<Option<Instant>, Errno> {
         return Ok(None);
     }
     let duration = crate::time::duration(caller, from)?;
-    let duration = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    let now = Instant::now().nanoseconds();
-    Ok(Some(Instant::from_nanoseconds(
-        now.saturating_add(duration),
-    )))
+    Ok(Some(Instant::now() + duration))
 }
 
 /// States how much of a timeout is left, as Linux does; an address that cannot be written is no error.

@@ -94,11 +94,7 @@ pub fn gettimeofday(caller: &Caller) -> Result<u64, Errno> {
 
 /// Reads a `struct timespec`.
 pub(crate) fn duration(caller: &Caller, from: usize) -> Result<Duration, Errno> {
-    let [seconds, nanoseconds] = user_memory::words(caller, from)?;
-    if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    Ok(Duration::new(seconds, nanoseconds as u32))
+    tenon_process::timespec(user_memory::words(caller, from)?)
 }
 
 /// Reads a `struct timespec` that states an instant.

@@ -1,10 +1,12 @@
 //! Contexts of operations, with the events of those that are complete.
 
 use tenon_address_space::{Backing, PAGE, Permissions};
-use tenon_process::{Caller, Errno, Objects, Side, State, ready, user_memory, with_state};
+use tenon_process::{
+    Caller, Errno, Objects, Side, State, ready, timespec, user_memory, with_state,
+};
 use tenon_signal::Set;
 use tenon_sync::Mutex;
-use tenon_thread::time::{Duration, Instant};
+use tenon_thread::time::Instant;
 
 /// Contexts at a time.
 const CONTEXTS: u32 = 1024;
@@ -114,13 +116,8 @@ impl Contexts {
     }
 
     fn source(&mut self, state: &mut State, caller: &Caller) -> Result<u32, Errno> {
-        if let Some(source) = self.source {
-            return Ok(source);
-        }
         let (_, frames, files) = caller.parts(state)?;
-        let source = files.new_source(frames)?;
-        self.source = Some(source);
-        Ok(source)
+        files.source_in(&mut self.source, frames)
     }
 }
 
@@ -352,16 +349,11 @@ fn wait(caller: &Caller, deadline: Option<Instant>) -> Result<u64, Errno> {
 
 /// The deadline that the fifth argument states.
 fn deadline(caller: &Caller) -> Result<Option<Instant>, Errno> {
-    const SECOND: u64 = 1_000_000_000;
     let from = caller.address(4);
     if from == 0 {
         return Ok(None);
     }
-    let [seconds, nanoseconds] = user_memory::words(caller, from)?;
-    if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    let duration = Duration::new(seconds, nanoseconds as u32);
+    let duration = timespec(user_memory::words(caller, from)?)?;
     Ok(Some(caller.deadline(duration)))
 }
 

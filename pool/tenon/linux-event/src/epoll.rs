@@ -1,11 +1,11 @@
 //! [`epoll_create1`], [`epoll_ctl`] and [`epoll_pwait`]: polls of many descriptors that keep them.
 
-use crate::descriptor::{self, CLOSE_ON_EXEC, SECOND};
+use crate::descriptor::{self, CLOSE_ON_EXEC};
 use crate::watches::{Name, Watches, mode};
 use tenon_process::user_memory;
 use tenon_process::{
     Caller, Errno, Files, Frames, Memory, Object, Observer, Operations, Side, Special, State,
-    ready, with_state,
+    ready, timespec, with_state,
 };
 use tenon_signal::Set;
 use tenon_sync::Mutex;
@@ -244,12 +244,7 @@ pub fn epoll_pwait2(caller: &Caller) -> Result<u64, Errno> {
     if caller.address(3) == 0 {
         return wait(caller, None, false);
     }
-    let [seconds, nanoseconds] = user_memory::words(caller, caller.address(3))?;
-    if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    let timeout = seconds.saturating_mul(SECOND);
-    let timeout = timeout.saturating_add(nanoseconds);
-    let end = Instant::now().nanoseconds().saturating_add(timeout);
-    wait(caller, Some(Instant::from_nanoseconds(end)), timeout == 0)
+    let timeout = timespec(user_memory::words(caller, caller.address(3))?)?;
+    let deadline = Instant::now() + timeout;
+    wait(caller, Some(deadline), timeout.is_zero())
 }

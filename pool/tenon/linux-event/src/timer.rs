@@ -5,7 +5,7 @@ use tenon_deadline::{Deadlines, Place};
 use tenon_process::user_memory;
 use tenon_process::{
     Caller, Errno, Files, Frames, Object, Objects, Operations, State, Step, Transfer, ready,
-    real_time_of_start, with_state,
+    real_time_of_start, timespec, with_state,
 };
 use tenon_sync::{Mutex, Semaphore};
 use tenon_thread::options;
@@ -246,12 +246,8 @@ pub fn timerfd_settime(caller: &Caller) -> Result<u64, Errno> {
     }
     let mut times = [0; 2];
     for (time, pair) in times.iter_mut().zip(setting.chunks(2)) {
-        let [seconds, nanoseconds] = [pair[0], pair[1]];
-        if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-            return Err(Errno::EINVAL);
-        }
-        let whole = seconds.saturating_mul(SECOND);
-        *time = whole.saturating_add(nanoseconds);
+        let duration = timespec([pair[0], pair[1]])?;
+        *time = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     }
     let [interval, first] = times;
     let before = with_state(|state| {

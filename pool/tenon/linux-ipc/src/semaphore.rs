@@ -3,7 +3,7 @@
 use crate::object::{HEAD, Object, Objects, Permission, REMOVED, command, flag, interrupted, now};
 use core::fmt::Write as _;
 use tenon_fs_proc::{List, provide};
-use tenon_process::{Caller, Errno, Side, State, user_memory, with_state};
+use tenon_process::{Caller, Errno, Side, State, timespec, user_memory, with_state};
 use tenon_sync::Mutex;
 
 /// Sets at most, as in Linux.
@@ -155,18 +155,11 @@ pub fn semop(caller: &Caller) -> Result<u64, Errno> {
 
 /// `semtimedop`.
 pub fn semtimedop(caller: &Caller) -> Result<u64, Errno> {
-    const SECOND: u64 = 1_000_000_000;
     if caller.argument(3) == 0 {
         return operate(caller, None);
     }
-    let [seconds, nanoseconds] = user_memory::words(caller, caller.address(3))?;
-    if seconds > i64::MAX as u64 || nanoseconds >= SECOND {
-        return Err(Errno::EINVAL);
-    }
-    operate(
-        caller,
-        Some(core::time::Duration::new(seconds, nanoseconds as u32)),
-    )
+    let timeout = timespec(user_memory::words(caller, caller.address(3))?)?;
+    operate(caller, Some(timeout))
 }
 
 fn operate(caller: &Caller, timeout: Option<core::time::Duration>) -> Result<u64, Errno> {

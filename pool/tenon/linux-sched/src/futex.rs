@@ -2,7 +2,7 @@
 
 use crate::{lock, wait};
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, WakeOperation, real_time_of_start, with_state};
+use tenon_process::{Caller, Errno, WakeOperation, real_time_of_start, timespec, with_state};
 use tenon_thread::time::{Duration, Instant};
 
 /// Operations of `futex`.
@@ -112,26 +112,17 @@ fn resumed(caller: &Caller, deadline: Option<Instant>, error: Errno) -> Errno {
 
 /// The deadline that an address states: an instant, or a date.
 pub(crate) fn deadline_at(from: usize, caller: &Caller, dated: bool) -> Result<Instant, Errno> {
-    const SECOND: u64 = 1_000_000_000;
-    let [seconds, nanoseconds] = user_memory::words(caller, from)?;
-    if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    Ok(instant(Duration::new(seconds, nanoseconds as u32), dated))
+    let duration = timespec(user_memory::words(caller, from)?)?;
+    Ok(instant(duration, dated))
 }
 
 /// The deadline of a wait: none, a time from now on, an instant, or a date.
 fn deadline(caller: &Caller, relative: bool, dated: bool) -> Result<Option<Instant>, Errno> {
-    const SECOND: u64 = 1_000_000_000;
     let from = caller.address(3);
     if from == 0 {
         return Ok(None);
     }
-    let [seconds, nanoseconds] = user_memory::words(caller, from)?;
-    if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-        return Err(Errno::EINVAL);
-    }
-    let duration = Duration::new(seconds, nanoseconds as u32);
+    let duration = timespec(user_memory::words(caller, from)?)?;
     if relative {
         return Ok(Some(caller.deadline(duration)));
     }

@@ -2,9 +2,9 @@
 
 use crate::action::{SET, set};
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, with_state};
+use tenon_process::{Caller, Errno, timespec, with_state};
 use tenon_signal::{Info, Set};
-use tenon_thread::time::{Duration, Instant};
+use tenon_thread::time::Instant;
 
 /// `rt_sigpending`.
 pub fn rt_sigpending(caller: &Caller) -> Result<u64, Errno> {
@@ -33,19 +33,11 @@ pub fn rt_sigsuspend(caller: &Caller) -> Result<u64, Errno> {
 
 /// `rt_sigtimedwait`: takes a pending signal of a set.
 pub fn rt_sigtimedwait(caller: &Caller) -> Result<u64, Errno> {
-    const SECOND: u64 = 1_000_000_000;
     let wanted = set(caller, caller.address(0), caller.address(3))? & !Set::UNBLOCKABLE;
     let (to, from) = (caller.address(1), caller.address(2));
     let deadline = match from {
         0 => None,
-        from => {
-            let [seconds, nanoseconds] = user_memory::words(caller, from)?;
-            if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-                return Err(Errno::EINVAL);
-            }
-            let time = Duration::new(seconds.min(u64::from(u32::MAX)), nanoseconds as u32);
-            Some(Instant::now() + time)
-        }
+        from => Some(Instant::now() + timespec(user_memory::words(caller, from)?)?),
     };
     let taken = caller.wait_for_signal(deadline, |state| {
         let (process, thread) = caller.indices(state)?;

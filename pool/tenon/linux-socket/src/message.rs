@@ -5,7 +5,7 @@ use crate::connection::deadline;
 use crate::control::{self, Control};
 use crate::table::{NONBLOCK, OPERATIONS, discard, sender, socket, with};
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Memory, Side, State, Vector, with_state};
+use tenon_process::{Caller, Errno, Memory, Side, State, Vector, timespec, with_state};
 use tenon_socket::{Kind, Received, Sending};
 use tenon_thread::time::Instant;
 
@@ -400,18 +400,12 @@ pub fn recvmsg(caller: &Caller) -> Result<u64, Errno> {
 
 /// `recvmmsg`: the timeout ends the wait for the first message, too.
 pub fn recvmmsg(caller: &Caller) -> Result<u64, Errno> {
-    const SECOND: u64 = 1_000_000_000;
     let count = caller.address(2).min(VECTORS);
     let mut flags = caller.argument(3) as u32;
     let mut end = deadline(caller, caller.int(0), false);
     if caller.argument(4) != 0 {
-        let [seconds, nanoseconds] = user_memory::words(caller, caller.address(4))?;
-        if nanoseconds >= SECOND || seconds > i64::MAX as u64 {
-            return Err(Errno::EINVAL);
-        }
-        let timeout = seconds.saturating_mul(SECOND).saturating_add(nanoseconds);
-        let now = Instant::now().nanoseconds();
-        let timeout = Instant::from_nanoseconds(now.saturating_add(timeout));
+        let timeout = timespec(user_memory::words(caller, caller.address(4))?)?;
+        let timeout = Instant::now() + timeout;
         end = Some(end.map_or(timeout, |end| end.min(timeout)));
     }
     for index in 0..count {

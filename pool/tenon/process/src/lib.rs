@@ -46,7 +46,7 @@ pub use tenon_process_slot::{
 pub use tenon_process_slot::{
     nanoseconds, real_nanoseconds, real_time, real_time_of_start, set_real_time,
 };
-pub use tenon_program::{Errno, Space, Start, Strings};
+pub use tenon_program::{Errno, Space, Start, Strings, timespec};
 pub use tenon_schedule as schedule;
 pub use tenon_signal::Target;
 

@@ -81,11 +81,7 @@ impl Caller {
     pub fn deadline(&self, duration: Duration) -> Instant {
         match self.slot.take_resumption() {
             Some(deadline) => Instant::from_nanoseconds(deadline),
-            None => {
-                let duration = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-                let now = Instant::now().nanoseconds();
-                Instant::from_nanoseconds(now.saturating_add(duration))
-            }
+            None => Instant::now() + duration,
         }
     }
 
