@@ -221,10 +221,10 @@ step() {
 install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     as_root dpkg --configure -a # what an interrupted run left
-    as_root apt-get -q -o DPkg::Lock::Timeout=120 update
+    as_root apt-get -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=120 update
     # --no-remove: never trade a package of the user's for one of ours.
     # shellcheck disable=SC2086 # a list of names
-    as_root apt-get -q -y -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
+    as_root apt-get -q -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
         install --no-install-recommends --no-remove $packages
 }
 
@@ -237,7 +237,7 @@ make_environment() {
     [ -n "${PIP_CERT:-}" ] || [ ! -e "${SSL_CERT_FILE:-$bundle}" ] ||
         export PIP_CERT="${SSL_CERT_FILE:-$bundle}"
     # The lock names everything, so pip resolves nothing, and no later release matters.
-    "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off --retries 10 \
         --only-binary :all: --require-hashes --no-deps --cache-dir "$dot/cache/pip" -r "$lock"
     # A new file in place of the old one, which may be a hard link into another clone.
     cksum <"$lock" >"$dot/venv/.lock.new"
@@ -248,6 +248,7 @@ make_environment() {
 # Automatic installation may be switched off, so nothing is left to it. A release may lack
 # the bare-metal targets (1.99.1 does): then core's source serves, as with Debian's Rust.
 add_targets() {
+    export RUSTUP_MAX_RETRIES=10
     # shellcheck disable=SC2086 # a list of names
     rustup target add "$@" $targets || {
         rustup component add "$@" rust-src
@@ -256,6 +257,7 @@ add_targets() {
 }
 
 add_toolchain() {
+    export RUSTUP_MAX_RETRIES=10
     rustup toolchain install stable --no-self-update --profile minimal \
         --component rustfmt --component clippy
     add_targets --toolchain stable

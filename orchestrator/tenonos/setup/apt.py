@@ -174,6 +174,7 @@ class PrivateApt:
             "APT::Architecture": self.architecture,
             "APT::Sandbox::User": "",
             "Acquire::Languages": "none",
+            "Acquire::Retries": "5",
             "Dir::State": f"{self.root}/state",
             "Dir::State::status": f"{self.root}/status",
             "Dir::Cache": f"{self.root}/cache",

@@ -18,7 +18,11 @@ PACKAGE = "chromium"
 """Debian's package; its program has the same name."""
 
 _INSTALL = ("apt-get", "install", "--no-install-recommends")
-_QUIETLY = ("-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Dpkg::Use-Pty=0", "--no-remove")
+_RETRIES = ("-o", "Acquire::Retries=5")
+_QUIETLY = (
+    *("-q", "-y", *_RETRIES, "-o", "DPkg::Lock::Timeout=120", "-o", "Dpkg::Use-Pty=0"),
+    "--no-remove",
+)
 
 
 def find() -> str | None:
@@ -50,7 +54,7 @@ def _install() -> str | None:
         return "it was not wanted"
     log = paths.ensure(paths.LOG) / "browser.log"
     with ui.step(f"Debian's {PACKAGE}"), log.open("wb") as file:
-        for arguments in (["apt-get", "-q", "update"], [*_INSTALL, *_QUIETLY, PACKAGE]):
+        for arguments in (["apt-get", "-q", *_RETRIES, "update"], [*_INSTALL, *_QUIETLY, PACKAGE]):
             done = subprocess.run(
                 [*root, *arguments],
                 env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"),

@@ -19,6 +19,7 @@ from tenonos.settings import SETTINGS
 
 _PIP = (
     *("-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
+    *("--retries", "10"),
     *("--no-cache-dir", "--only-binary", ":all:", "--require-hashes", "--no-deps"),
 )
 
