@@ -7,6 +7,8 @@
 enum { EXIT = 93, NANOSLEEP = 101, CLOCK = 113, SET = 119, YIELD = 124, KILL = 129 };
 enum { CLOCK_SLEEP = 115, SET_ATTRIBUTES = 274 };
 enum { READ = 63, TIMERFD_CREATE = 85, TIMERFD_SET = 86 };
+enum { SETITIMER = 103, TIMER_CREATE = 107, TIMER_SET = 110, SIGACTION = 134, SIGPROCMASK = 135 };
+enum { SIGTIMEDWAIT = 137, SIGALRM = 14 };
 enum { NICE = 140, CLONE = 220, MMAP = 222, WAIT = 260, SIGCHLD = 17, SIGKILL = 9 };
 enum { OTHER = 0, FIFO = 1, ROUND_ROBIN = 2, IDLE = 5, DEADLINE = 6 };
 enum { CHILDREN = 3 };
@@ -220,6 +222,93 @@ static void timer(void)
 	set(OTHER, 0);
 }
 
+/* Alarms come beside a loop of a lower priority, and to a loop of the highest priority itself. */
+static void alarms(void)
+{
+	word setting[4] = { 0, 0, 0, 3000 }, mask = 1UL << (SIGALRM - 1), begun = now(), waited;
+	unsigned status = 0;
+	long child;
+
+	set(FIFO, 50);
+	child = fork();
+	if (child == 0) {
+		set(FIFO, 20);
+		count(0);
+	}
+	call(SIGPROCMASK, 0, (word)&mask, 0, 8, 0, 0);
+	begun = now();
+	call(SETITIMER, 0, (word)setting, 0, 0, 0, 0);
+	call(SIGTIMEDWAIT, (word)&mask, 0, 0, 8, 0, 0);
+	waited = now() - begun;
+	number("an alarm beside a loop: ", waited >= 3000000 && waited < 3100000);
+	call(SIGPROCMASK, 1, (word)&mask, 0, 8, 0, 0);
+	end(child);
+	set(OTHER, 0);
+	child = fork();
+	if (child == 0) {
+		set(FIFO, 99);
+		begun = now();
+		call(SETITIMER, 0, (word)setting, 0, 0, 0, 0);
+		while (now() - begun < 30000000)
+			;
+		call(EXIT, 0, 0, 0, 0, 0, 0);
+	}
+	call(WAIT, child, (word)&status, 0, 0, 0, 0);
+	number("an alarm ends a loop of the highest priority: ", status == SIGALRM);
+}
+
+/* The time of some work. */
+static word work(void)
+{
+	word begun = now();
+
+	for (shared[0] = 0; shared[0] < 4000000; shared[0]++)
+		;
+	return now() - begun;
+}
+
+/* Processes with as many short timers as they can have, whose signals they ignore. */
+static void flood(void)
+{
+	word setting[4] = { 0, 1, 0, 1 }, action[4] = { 1 };
+	struct {
+		word value;
+		int signal, kind;
+		word rest[6];
+	} event = { 0, 40, 0, { 0 } };
+	word alone, beside, begun;
+	long child[4];
+	int timer;
+
+	set(FIFO, 50);
+	alone = work();
+	for (int index = 0; index < 4; index++) {
+		child[index] = fork();
+		if (child[index] == 0) {
+			call(SIGACTION, 40, (word)action, 0, 8, 0, 0);
+			while (call(TIMER_CREATE, 1, (word)&event, (word)&timer, 0, 0, 0) == 0)
+				call(TIMER_SET, timer, 0, (word)setting, 0, 0, 0);
+			for (;;)
+				sleep(1000);
+		}
+	}
+	sleep(100);
+	beside = work();
+	number("timers of others take less than a tenth: ", (beside - alone) * 10 < beside);
+	begun = now();
+	setting[1] = 0;
+	setting[3] = 3000;
+	alone = 1UL << (SIGALRM - 1);
+	call(SIGPROCMASK, 0, (word)&alone, 0, 8, 0, 0);
+	call(SETITIMER, 0, (word)setting, 0, 0, 0, 0);
+	call(SIGTIMEDWAIT, (word)&alone, 0, 0, 8, 0, 0);
+	number("an alarm beside them: ", now() - begun < 4000000);
+	call(SIGPROCMASK, 1, (word)&alone, 0, 8, 0, 0);
+	for (int index = 0; index < 4; index++)
+		end(child[index]);
+	set(OTHER, 0);
+}
+
 /* Processes change their priorities all the time. */
 static void restless(void)
 {
@@ -260,6 +349,8 @@ __attribute__((used)) static void begin(void)
 	equal(ROUND_ROBIN, "round robin", 110);
 	hostile();
 	timer();
+	alarms();
+	flood();
 	deadlines();
 	restless();
 	call(EXIT, 0, 0, 0, 0, 0, 0);
