@@ -90,6 +90,109 @@ static void semaphores(void)
 	show("gone", semctl(set, 0, GETVAL));
 }
 
+/* What a child does to a set, which its end undoes. */
+static int undone;
+
+static void takes(void)
+{
+	show("take", operate(undone, 0, -2, SEM_UNDO));
+	show("give", operate(undone, 1, 5, SEM_UNDO));
+	show("give for good", operate(undone, 2, 1, 0));
+	show("waits", operate(undone, 0, -9, SEM_UNDO | IPC_NOWAIT));
+}
+
+static void takes_and_sets(void)
+{
+	takes();
+	show("set one", semctl(undone, 0, SETVAL, 7));
+}
+
+static void takes_and_sets_all(void)
+{
+	unsigned short values[3] = { 3, 3, 3 };
+
+	takes();
+	show("set all", semctl(undone, 0, SETALL, values));
+}
+
+static void takes_what_is_taken(void)
+{
+	show("give", operate(undone, 1, 3, SEM_UNDO));
+	show("take for good", operate(undone, 1, -3, 0));
+	show("give for good", operate(undone, 0, 32000, 0));
+	show("take", operate(undone, 0, -1000, SEM_UNDO));
+	show("give for good", operate(undone, 0, 1000, 0));
+}
+
+static void leaves_the_range(void)
+{
+	show("give", operate(undone, 2, 32767, SEM_UNDO));
+	show("take for good", operate(undone, 2, -32767, 0));
+	show("give", operate(undone, 2, 1, SEM_UNDO));
+	show("is", semctl(undone, 2, GETVAL));
+	show("give again", operate(undone, 2, 1, SEM_UNDO));
+	show("is", semctl(undone, 2, GETVAL));
+	show("zero", operate(undone, 0, -1, SEM_UNDO));
+}
+
+static void is_killed(void)
+{
+	show("take", operate(undone, 0, -1, SEM_UNDO));
+	raise(SIGKILL);
+}
+
+static void has_a_child(void)
+{
+	show("take", operate(undone, 0, -1, SEM_UNDO));
+	if (fork() == 0)
+		_exit(0);
+	wait(NULL);
+	show("behind its child", semctl(undone, 0, GETVAL));
+}
+
+static void removes(void)
+{
+	show("take", operate(undone, 0, -1, SEM_UNDO));
+	show("remove", semctl(undone, 0, IPC_RMID));
+}
+
+static void with_values(const char *what, void (*part)(void))
+{
+	unsigned short values[3] = { 4, 0, 0 };
+
+	show(what, semctl(undone, 0, SETALL, values));
+	show("status", in_child(part));
+	show("all", semctl(undone, 0, GETALL, values));
+	printf("%d %d %d\n", values[0], values[1], values[2]);
+}
+
+static void undo(void)
+{
+	pid_t child;
+
+	undone = semget(IPC_PRIVATE, 3, 0600);
+	with_values("undone", takes);
+	with_values("one was set", takes_and_sets);
+	with_values("all were set", takes_and_sets_all);
+	with_values("out of the range of values", takes_what_is_taken);
+	with_values("out of the range of adjustments", leaves_the_range);
+	with_values("killed", is_killed);
+	with_values("not of a child", has_a_child);
+	semctl(undone, 0, SETVAL, 1);
+	child = fork();
+	if (child == 0) {
+		operate(undone, 0, -1, SEM_UNDO);
+		pause_for(50);
+		_exit(0);
+	}
+	pause_for(20);
+	show("wait for its end", operate(undone, 0, -1, 0));
+	show("by", semctl(undone, 0, GETPID) == getpid());
+	show("no semaphore", operate(undone, 3, 1, SEM_UNDO));
+	show("collect", waitpid(child, NULL, 0) == child);
+	with_values("removed", removes);
+}
+
 static void queues(void)
 {
 	struct text text = { 3, "three" };
@@ -146,6 +249,7 @@ int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	semaphores();
+	undo();
 	queues();
 	return 0;
 }

@@ -9,7 +9,7 @@
 //! pages are those of processes.
 //!
 //! Guarantees: permissions are those of the object's user and group; an identifier is not used again
-//! before 32,768 others. All memory of an object is free again once it is removed, and what waits for
+//! before 32,768 others. Operations with `SEM_UNDO` are undone when their process ends. All memory of an object is free again once it is removed, and what waits for
 //! it then ends with `EIDRM`. What there is no memory for is an error that changes nothing.
 //!
 //! `docs/linux-abi.md` lists each call with what it does not do.
@@ -20,6 +20,7 @@
 mod object;
 pub mod queue;
 pub mod semaphore;
+mod undo;
 
 use tenon_process::{Call, Calls};
 

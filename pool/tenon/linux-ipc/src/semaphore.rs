@@ -1,6 +1,7 @@
 //! [`semget`], [`semop`], [`semtimedop`] and [`semctl`]: sets of semaphores.
 
 use crate::object::{HEAD, Object, Objects, Permission, REMOVED, command, flag, interrupted, now};
+use crate::undo::{self, Adjustments};
 use core::fmt::Write as _;
 use tenon_fs_proc::{List, provide};
 use tenon_process::{Caller, Errno, Side, State, timespec, user_memory, with_state};
@@ -9,7 +10,7 @@ use tenon_sync::Mutex;
 /// Sets at most, as in Linux.
 const SETS: u32 = 32_000;
 /// Semaphores of a set at most.
-const SEMAPHORES: usize = 128;
+pub(crate) const SEMAPHORES: usize = 128;
 /// Operations of a call at most.
 const OPERATIONS: usize = 128;
 /// The largest value.
@@ -65,9 +66,15 @@ impl Set {
     }
 
     /// Does all operations, or none of them where one has to wait: then its semaphore, and whether it
-    /// waits for zero.
-    fn operate(&mut self, all: &[Operation], process: u32) -> Result<Option<(usize, bool)>, Errno> {
+    /// waits for zero. What undoes them is taken from the adjustments.
+    fn operate(
+        &mut self,
+        all: &[Operation],
+        process: u32,
+        adjustments: &mut Adjustments,
+    ) -> Result<Option<(usize, bool)>, Errno> {
         let mut done = self.semaphores;
+        let mut adjusted = *adjustments;
         for operation in all {
             let semaphore = done.get_mut(operation.index).ok_or(Errno::EFBIG)?;
             let value = i32::from(semaphore.value) + operation.change;
@@ -80,10 +87,14 @@ impl Set {
             if value > LARGEST {
                 return Err(Errno::ERANGE);
             }
+            if operation.undo {
+                let place = adjusted.get_mut(operation.index).ok_or(Errno::EFBIG)?;
+                let value = i32::from(*place) - operation.change;
+                *place = i16::try_from(value).map_err(|_| Errno::ERANGE)?;
+            }
             (semaphore.value, semaphore.process) = (value as u16, process);
         }
-        self.semaphores = done;
-        self.times[0] = now();
+        (self.semaphores, *adjustments) = (done, adjusted);
         Ok(None)
     }
 }
@@ -94,6 +105,8 @@ struct Operation {
     index: usize,
     change: i32,
     no_wait: bool,
+    /// The end of the process undoes it.
+    undo: bool,
 }
 
 static SETS_OF_ALL: Mutex<Objects<Set>> = Mutex::new(Objects::new(SETS));
@@ -165,6 +178,7 @@ pub fn semtimedop(caller: &Caller) -> Result<u64, Errno> {
 fn operate(caller: &Caller, timeout: Option<core::time::Duration>) -> Result<u64, Errno> {
     const MOST: usize = 500;
     const SIZE: usize = 6;
+    const UNDO: u32 = 0x1000;
     let (identifier, count) = (caller.int(0), caller.address(2));
     match count {
         0 => return Err(Errno::EINVAL),
@@ -176,15 +190,18 @@ fn operate(caller: &Caller, timeout: Option<core::time::Duration>) -> Result<u64
     let part = bytes.get_mut(..count * SIZE).ok_or(Errno::E2BIG)?;
     with_state(|state| user_memory::read(state, caller, caller.address(1), part))?;
     let mut all = [Operation::default(); OPERATIONS];
-    let mut changes = false;
+    let (mut changes, mut undoes) = (false, false);
     for (operation, bytes) in all.iter_mut().zip(part.chunks(SIZE)) {
         let half = |at: usize| i16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let flags = u32::from(half(4).cast_unsigned());
         *operation = Operation {
             index: usize::from(half(0).cast_unsigned()),
             change: half(2).into(),
-            no_wait: u32::from(half(4).cast_unsigned()) & flag::NO_WAIT != 0,
+            no_wait: flags & flag::NO_WAIT != 0,
+            undo: flags & UNDO != 0,
         };
         changes |= operation.change != 0;
+        undoes |= operation.undo;
     }
     let all = &all[..count];
     let deadline = timeout.map(|timeout| caller.deadline(timeout));
@@ -203,8 +220,16 @@ fn operate(caller: &Caller, timeout: Option<core::time::Duration>) -> Result<u64
             }
             let wanted = if changes { CHANGE } else { READ };
             set.permission.check(state, caller, wanted)?;
-            match set.operate(all, process)? {
+            let done = if undoes {
+                undo::with(state, (process, identifier), |adjustments| {
+                    set.operate(all, process, adjustments)
+                })?
+            } else {
+                set.operate(all, process, &mut [0; SEMAPHORES])?
+            };
+            match done {
                 None => {
+                    set.times[0] = now();
                     sets.changed(state);
                     Ok(Some(()))
                 }
@@ -226,6 +251,27 @@ fn operate(caller: &Caller, timeout: Option<core::time::Duration>) -> Result<u64
         });
     }
     done.map_err(interrupted)?.map(|()| 0).ok_or(Errno::EAGAIN)
+}
+
+/// Adds the adjustments of a process that has ended to a set.
+pub(crate) fn adjust(
+    state: &mut State,
+    (process, identifier): (u32, i32),
+    adjustments: &Adjustments,
+) -> Result<(), Errno> {
+    within(state, |state, sets| {
+        let set = sets.get_mut(identifier)?;
+        for (semaphore, change) in set.semaphores.iter_mut().zip(adjustments) {
+            if *change != 0 {
+                let value = i32::from(semaphore.value) + i32::from(*change);
+                let value = value.clamp(0, LARGEST) as u16;
+                (semaphore.value, semaphore.process) = (value, process);
+            }
+        }
+        set.times[0] = now();
+        sets.changed(state);
+        Ok(())
+    })
 }
 
 /// Counts a thread that waits, or no longer does.
@@ -301,6 +347,7 @@ pub fn semctl(caller: &Caller) -> Result<u64, Errno> {
             let set = sets.get_mut(identifier)?;
             set.permission.check_owner(state, caller)?;
             sets.remove(identifier, &mut state.frames)?;
+            undo::forget(state, identifier, None);
             sets.changed(state);
             Ok(0)
         }
@@ -333,6 +380,7 @@ pub fn semctl(caller: &Caller) -> Result<u64, Errno> {
             }
             (semaphore.value, semaphore.process) = (value as u16, caller.process());
             set.times[1] = now();
+            undo::forget(state, identifier, usize::try_from(index).ok());
             sets.changed(state);
             Ok(0)
         }
@@ -350,6 +398,7 @@ pub fn semctl(caller: &Caller) -> Result<u64, Errno> {
                 (semaphore.value, semaphore.process) = (value, caller.process());
             }
             set.times[1] = now();
+            undo::forget(state, identifier, None);
             sets.changed(state);
             Ok(0)
         }
@@ -379,26 +428,50 @@ mod tests {
             index,
             change,
             no_wait: false,
+            undo: false,
         }
+    }
+
+    fn operate(set: &mut Set, all: &[Operation]) -> Result<Option<(usize, bool)>, Errno> {
+        set.operate(all, 5, &mut [0; SEMAPHORES])
     }
 
     #[test]
     fn all_operations_are_done_or_none() {
         let mut one = set([1, 0]);
         // The second one waits for a larger value.
-        let waits = one.operate(&[change(0, -1), change(1, -1)], 5);
+        let waits = operate(&mut one, &[change(0, -1), change(1, -1)]);
         assert_eq!(waits, Ok(Some((1, false))));
         assert_eq!(one.semaphores[0].value, 1);
         // This one waits for zero.
-        assert_eq!(one.operate(&[change(0, 0)], 5), Ok(Some((0, true))));
+        assert_eq!(operate(&mut one, &[change(0, 0)]), Ok(Some((0, true))));
         let now = [Operation {
             no_wait: true,
             ..change(1, -1)
         }];
-        assert_eq!(one.operate(&now, 5), Err(Errno::EAGAIN));
-        let too_large = one.operate(&[change(1, 1), change(0, LARGEST)], 5);
+        assert_eq!(operate(&mut one, &now), Err(Errno::EAGAIN));
+        let too_large = operate(&mut one, &[change(1, 1), change(0, LARGEST)]);
         assert_eq!(too_large, Err(Errno::ERANGE));
         assert_eq!(one.semaphores[1].value, 0);
+    }
+
+    #[test]
+    fn operations_are_undone_within_the_range() {
+        let undone = |index, by| Operation {
+            undo: true,
+            ..change(index, by)
+        };
+        let (mut one, mut adjustments) = (set([1, 0]), [0; SEMAPHORES]);
+        let all = [undone(0, -1), undone(1, 7), change(1, 1)];
+        assert_eq!(one.operate(&all, 5, &mut adjustments), Ok(None));
+        assert_eq!(adjustments[..2], [1, -7]);
+        // What waits is not adjusted.
+        let waits = one.operate(&[undone(1, 1), undone(0, -1)], 5, &mut adjustments);
+        assert_eq!(waits, Ok(Some((0, false))));
+        assert_eq!(adjustments[..2], [1, -7]);
+        adjustments[0] = i16::MIN;
+        let range = one.operate(&[undone(0, 1)], 5, &mut adjustments);
+        assert_eq!((range, one.semaphores[0].value), (Err(Errno::ERANGE), 0));
     }
 
     #[test]
