@@ -26,6 +26,7 @@ PROGRAMS = (
     "deadlines",
     "notices",
     "ipc",
+    "queues",
     "descriptors",
     "paths",
     "creation",

@@ -19,6 +19,7 @@ use tenon_linux_event as _;
 use tenon_linux_inotify as _;
 use tenon_linux_ipc as _;
 use tenon_linux_lock as _;
+use tenon_linux_mq as _;
 use tenon_linux_sched as _;
 use tenon_linux_shm as _;
 use tenon_linux_signal as _;

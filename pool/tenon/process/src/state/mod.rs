@@ -70,7 +70,7 @@ pub struct State {
     /// Waits for several futexes.
     pub vectors: Vectors,
     /// Told of the end of each process, by its number: `/proc`, timers, descriptors of
-    /// processes, input and output, queues.
+    /// processes, input and output, semaphores, notices of queues.
     pub on_end: [Option<AtEnd>; 6],
     /// Told of each signal that has become pending: the number of its process, and its own.
     pub on_signal: Option<fn(&mut State, u32, u8)>,
