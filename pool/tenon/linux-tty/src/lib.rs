@@ -23,10 +23,11 @@ use tenon_sync::Mutex;
 use tenon_thread::input;
 use tenon_thread::output;
 use tenon_thread::time::Duration;
-use tenon_tty::{Terminal, character, control};
+use tenon_tty::{Room, Terminal, character, control};
 
+static ROOM: Room = Room::new();
 /// The terminal.
-static TERMINAL: Mutex<Terminal> = Mutex::new(Terminal::new());
+static TERMINAL: Mutex<Terminal> = Mutex::new(Terminal::new(&ROOM));
 
 /// A tenth of a second, of which `VTIME` states some.
 const TENTH: Duration = Duration::from_millis(100);

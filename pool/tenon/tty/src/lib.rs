@@ -10,9 +10,10 @@
 //! in the line.
 //!
 //! ```
-//! use tenon_tty::Terminal;
+//! use tenon_tty::{Room, Terminal};
 //!
-//! let mut terminal = Terminal::new();
+//! static ROOM: Room = Room::new();
+//! let mut terminal = Terminal::new(&ROOM);
 //! let mut echo = Vec::new();
 //! for byte in b"lx\x7fs\r" {
 //!     terminal.receive(*byte, &mut |bytes| echo.extend_from_slice(bytes));
@@ -30,7 +31,7 @@ mod attributes;
 mod terminal;
 
 pub use attributes::{Attributes, character, control, flag};
-pub use terminal::{Signal, Size, Terminal};
+pub use terminal::{Room, Signal, Size, Terminal};
 
 #[cfg(test)]
 mod tests;

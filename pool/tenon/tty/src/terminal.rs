@@ -1,6 +1,7 @@
 //! [`Terminal`]: input in lines, echo, output.
 
 use crate::attributes::{Attributes, character, control, flag};
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Bytes of input that are kept.
 const ROOM: usize = 4096;
@@ -25,6 +26,53 @@ pub struct Size(pub [u16; 4]);
 /// What writes bytes to the device.
 pub type Sink<'a> = &'a mut dyn FnMut(&[u8]);
 
+/// Room for the input of one [`Terminal`]: 4,096 bytes, and a bit for each. It consists of zeros, so
+/// that a static one takes no bytes of an image.
+#[derive(Debug)]
+pub struct Room {
+    bytes: [AtomicU8; ROOM],
+    /// A byte with its bit set ends a line; a NUL that does so is an end of file.
+    ends: [AtomicU64; ROOM / 64],
+}
+
+impl Room {
+    /// Room without input.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            bytes: [const { AtomicU8::new(0) }; ROOM],
+            ends: [const { AtomicU64::new(0) }; ROOM / 64],
+        }
+    }
+
+    fn byte(&self, place: usize) -> u8 {
+        self.bytes[place % ROOM].load(Ordering::Relaxed)
+    }
+
+    fn set_byte(&self, place: usize, byte: u8) {
+        self.bytes[place % ROOM].store(byte, Ordering::Relaxed);
+    }
+
+    fn is_end(&self, place: usize) -> bool {
+        let place = place % ROOM;
+        self.ends[place / 64].load(Ordering::Relaxed) >> (place % 64) & 1 != 0
+    }
+
+    /// Sets the bit of a byte. Only one terminal uses the room, and nothing else changes it meanwhile.
+    fn set_end(&self, place: usize, end: bool) {
+        let place = place % ROOM;
+        let (word, bit) = (&self.ends[place / 64], 1 << (place % 64));
+        let others = word.load(Ordering::Relaxed) & !bit;
+        word.store(others | if end { bit } else { 0 }, Ordering::Relaxed);
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A terminal without its device.
 #[derive(Debug)]
 pub struct Terminal {
@@ -36,9 +84,8 @@ pub struct Terminal {
     pub session: u32,
     /// The foreground process group of that session.
     pub foreground: u32,
-    /// Input, of which a byte at `ends` ends a line; a NUL that does so is an end of file.
-    bytes: [u8; ROOM],
-    ends: [u64; ROOM / 64],
+    /// Input.
+    room: &'static Room,
     /// The next byte that is read, the end of the last line, and of all bytes. They only grow.
     tail: usize,
     lines: usize,
@@ -52,27 +99,20 @@ pub struct Terminal {
     stopped: bool,
 }
 
-impl Default for Terminal {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
 impl Terminal {
-    /// A terminal with the attributes of a new one.
+    /// A terminal with the attributes of a new one, and room that no other one has.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn new(room: &'static Room) -> Self {
         Self {
             attributes: Attributes::new(),
             size: Size([24, 80, 0, 0]),
             session: 0,
             foreground: 0,
-            bytes: [0; ROOM],
-            ends: [0; ROOM / 64],
+            room,
             tail: 0,
             lines: 0,
             head: 0,
@@ -97,7 +137,7 @@ impl Terminal {
             // What is there can be read at once.
             self.lines = self.head;
             if self.head != self.tail {
-                self.set_end(self.head - 1, true);
+                self.room.set_end(self.head - 1, true);
             }
         }
         if attributes.input & flag::FLOW == 0 {
@@ -121,21 +161,6 @@ impl Terminal {
     /// Stops the output, or starts it.
     pub fn set_stopped(&mut self, stopped: bool) {
         self.stopped = stopped;
-    }
-
-    fn at(&self, place: usize) -> u8 {
-        self.bytes[place % ROOM]
-    }
-
-    fn is_end(&self, place: usize) -> bool {
-        let place = place % ROOM;
-        self.ends[place / 64] >> (place % 64) & 1 != 0
-    }
-
-    fn set_end(&mut self, place: usize, end: bool) {
-        let place = place % ROOM;
-        let (word, bit) = (&mut self.ends[place / 64], 1 << (place % 64));
-        *word = *word & !bit | if end { bit } else { 0 };
     }
 
     /// Bytes that can be read at once.
@@ -243,8 +268,8 @@ impl Terminal {
     fn end_line(&mut self, byte: u8) {
         // The last place is kept for it.
         if self.head - self.tail < ROOM {
-            self.bytes[self.head % ROOM] = byte;
-            self.set_end(self.head, true);
+            self.room.set_byte(self.head, byte);
+            self.room.set_end(self.head, true);
             self.head += 1;
             self.lines = self.head;
             self.start_column = self.column;
@@ -261,8 +286,8 @@ impl Terminal {
             self.start_column = self.column;
         }
         self.echo(byte, echo);
-        self.bytes[self.head % ROOM] = byte;
-        self.set_end(self.head, end);
+        self.room.set_byte(self.head, byte);
+        self.room.set_end(self.head, end);
         self.head += 1;
     }
 
@@ -291,7 +316,7 @@ impl Terminal {
         let mut count = 0;
         let mut seen = false;
         while at > self.lines {
-            let byte = self.at(at - 1);
+            let byte = self.room.byte(at - 1);
             let of_word = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
             if of_word {
                 seen = true;
@@ -312,7 +337,7 @@ impl Terminal {
     fn column_at(&self, end: usize) -> usize {
         let mut column = self.start_column;
         for place in self.lines..end {
-            column += match self.at(place) {
+            column += match self.room.byte(place) {
                 b'\t' => TAB - column % TAB,
                 byte if self.is_shown_as_two(byte) => 2,
                 byte if byte < b' ' || self.is_utf8() && is_continuation(byte) => 0,
@@ -329,7 +354,10 @@ impl Terminal {
                 return;
             }
             self.head -= 1;
-            while self.is_utf8() && self.head > self.lines && is_continuation(self.at(self.head)) {
+            while self.is_utf8()
+                && self.head > self.lines
+                && is_continuation(self.room.byte(self.head))
+            {
                 self.head -= 1;
             }
             if !self.attributes.has(control::ECHO) {
@@ -337,7 +365,7 @@ impl Terminal {
             }
             if self.attributes.has(control::ECHO_ERASE) {
                 let column = self.column_at(self.head);
-                let is_tab = self.at(self.head) == b'\t';
+                let is_tab = self.room.byte(self.head) == b'\t';
                 let width = self.column.saturating_sub(column);
                 for _ in 0..width {
                     echo(if is_tab { b"\x08" } else { b"\x08 \x08" });
@@ -375,7 +403,7 @@ impl Terminal {
         self.put(b'\n', echo);
         self.start_column = self.column;
         for place in self.lines..self.head {
-            let byte = self.at(place);
+            let byte = self.room.byte(place);
             self.echo(byte, echo);
         }
     }
@@ -389,7 +417,7 @@ impl Terminal {
         let canonical = self.attributes.has(control::CANONICAL);
         let mut count = 0;
         while count < to.len() && self.available() > 0 {
-            let (byte, end) = (self.at(self.tail), self.is_end(self.tail));
+            let (byte, end) = (self.room.byte(self.tail), self.room.is_end(self.tail));
             self.tail += 1;
             if canonical && end && byte == 0 {
                 break;
@@ -404,9 +432,9 @@ impl Terminal {
         if canonical
             && count == to.len()
             && self.available() > 0
-            && self.is_end(self.tail)
-            && self.at(self.tail) == 0
-            && !(count > 0 && self.is_end(self.tail - 1))
+            && self.room.is_end(self.tail)
+            && self.room.byte(self.tail) == 0
+            && !(count > 0 && self.room.is_end(self.tail - 1))
         {
             self.tail += 1;
         }

@@ -4,10 +4,19 @@ use super::*;
 use proptest::prelude::*;
 
 /// A terminal, and what it has echoed.
-#[derive(Default)]
 struct Screen {
     terminal: Terminal,
     echo: Vec<u8>,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        let room = Box::leak(Box::default());
+        Self {
+            terminal: Terminal::new(room),
+            echo: Vec::new(),
+        }
+    }
 }
 
 impl Screen {
