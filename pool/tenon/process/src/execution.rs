@@ -1,6 +1,6 @@
 //! Execution of a thread at EL0: its system calls and aborts.
 
-use crate::call::{Caller, Function, NUMBERS, is_begun};
+use crate::call::{Caller, Function, is_begun};
 #[cfg(feature = "strace")]
 use crate::state::report;
 use crate::state::{State, attend, with_state};
@@ -14,15 +14,15 @@ use tenon_user::{self as user, Cause};
 #[cfg(target_os = "none")]
 unsafe extern "Rust" {
     // SAFETY: `statics!` defines it with this type, and no code writes it.
-    safe static TENON_SYSTEM_CALLS: crate::call::Table;
+    safe static TENON_SYSTEM_CALLS: &'static [Option<Function>];
 }
 
 fn function(number: u64) -> Option<Function> {
-    let number = usize::try_from(number).ok().filter(|n| *n < NUMBERS)?;
     #[cfg(target_os = "none")]
-    return TENON_SYSTEM_CALLS[number];
+    let calls = TENON_SYSTEM_CALLS;
     #[cfg(not(target_os = "none"))]
-    return None.filter(|_: &Function| number == 0);
+    let calls: &[Option<Function>] = &[];
+    calls.get(usize::try_from(number).ok()?).copied().flatten()
 }
 
 /// The body of a process's thread.

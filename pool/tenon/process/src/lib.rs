@@ -26,7 +26,7 @@ mod execution;
 mod state;
 pub mod user_memory;
 
-pub use call::{BEGUN, Call, Caller, Calls, Function, Table, disjoint, table};
+pub use call::{BEGUN, Call, Caller, Calls, Function, disjoint, table, table_size};
 pub use state::{State, with_state};
 pub use tenon_address_space::Access;
 pub use tenon_credentials::{
@@ -164,8 +164,10 @@ macro_rules! statics {
             static TENON_PROCESS_LIMIT: usize = config::TENON_PROCESS_COUNT;
             #[unsafe(no_mangle)]
             static TENON_PROCESS_SLOTS: &[$crate::Slot] = &SLOTS;
+            static CALLS: [Option<$crate::Function>; $crate::table_size($calls)] =
+                $crate::table(tables::SYSTEM_CALL, $calls);
             #[unsafe(no_mangle)]
-            static TENON_SYSTEM_CALLS: $crate::Table = $crate::table(tables::SYSTEM_CALL, $calls);
+            static TENON_SYSTEM_CALLS: &[Option<$crate::Function>] = &CALLS;
             #[unsafe(no_mangle)]
             static TENON_PROCESS_ROOT: &[u8] = $root;
             #[unsafe(no_mangle)]

@@ -1,6 +1,6 @@
 //! Tests of what needs no processor: futexes, the table of calls.
 
-use crate::{Call, Caller, Calls, WakeOperation, disjoint, table};
+use crate::{Call, Caller, Calls, WakeOperation, disjoint, table, table_size};
 use tenon_program::Errno;
 
 #[test]
@@ -44,7 +44,7 @@ fn a_call_has_one_function() {
     assert!(disjoint(&ONE, &TWO));
     assert!(!disjoint(&ONE, &SAME) && !disjoint(&SAME, &ONE));
     let served = |chosen| {
-        let table = table(&[&ONE, &TWO], chosen);
+        let table: [_; 512] = table(&[&ONE, &TWO], chosen);
         (0..512)
             .filter(|n| table[*n].is_some())
             .collect::<Vec<usize>>()
@@ -52,4 +52,11 @@ fn a_call_has_one_function() {
     assert_eq!(served(None), [3, 4, 511]);
     assert_eq!(served(Some(&[511, 4, 9])), [4, 511]);
     assert_eq!(served(Some(&[])), []);
+    let chosen = Some(&[4, 3][..]);
+    assert_eq!([None, chosen, Some(&[])].map(table_size), [512, 5, 0]);
+    let small: [_; 5] = table(&[&ONE, &TWO], chosen);
+    assert_eq!(
+        small.map(|call| call.is_some()),
+        [false, false, false, true, true]
+    );
 }

@@ -42,9 +42,6 @@ pub const fn disjoint(one: &Calls, other: &Calls) -> bool {
     true
 }
 
-/// The function of each number.
-pub type Table = [Option<Function>; NUMBERS];
-
 /// Whether a number is among the chosen ones.
 const fn is_chosen(chosen: Option<&[u16]>, number: u16) -> bool {
     let Some(chosen) = chosen else {
@@ -60,24 +57,36 @@ const fn is_chosen(chosen: Option<&[u16]>, number: u16) -> bool {
     false
 }
 
-/// The table of the calls of all libraries; of the chosen numbers alone, if there is a choice.
+/// Entries of the table up to the highest of the chosen numbers, or of all.
+#[must_use]
+pub const fn table_size(chosen: Option<&[u16]>) -> usize {
+    let mut size = NUMBERS;
+    while chosen.is_some() && size > 0 && !is_chosen(chosen, size as u16 - 1) {
+        size -= 1;
+    }
+    size
+}
+
+/// The function of each number, of the calls of all libraries; of the chosen numbers alone, if there
+/// is a choice.
 ///
 /// A function that no table has is not linked.
 #[must_use]
-pub const fn table(libraries: &[&Calls], chosen: Option<&[u16]>) -> Table {
-    let mut table: Table = [None; NUMBERS];
+pub const fn table<const N: usize>(
+    libraries: &[&Calls],
+    chosen: Option<&[u16]>,
+) -> [Option<Function>; N] {
+    let mut table = [None; N];
     let mut library = 0;
     while library < libraries.len() {
         let calls = libraries[library].0;
         let mut index = 0;
         while index < calls.len() {
             let Call(number, function) = calls[index];
-            assert!(
-                table[number as usize].is_none(),
-                "a library claims a call twice"
-            );
             if is_chosen(chosen, number) {
-                table[number as usize] = Some(function);
+                let entry = &mut table[number as usize];
+                assert!(entry.is_none(), "a library claims a call twice");
+                *entry = Some(function);
             }
             index += 1;
         }
