@@ -3,13 +3,14 @@
 //! The two [`Process`]es exchange their address spaces: the child has the lender's, and the lender an
 //! empty one of the child's ASID.
 
-use crate::Process;
+use crate::{Process, limit};
 use core::mem;
 
 /// Exchanges the address spaces of a process and of its lender, which exists as long as it is one: the
 /// process has its own again, and the lender its memory, with the heap as it is now.
 pub fn give_back(processes: &mut [Option<Process>], borrower: usize) {
-    let Some(process) = processes.get_mut(borrower).and_then(Option::as_mut) else {
+    let process = processes.get_mut(borrower).and_then(Option::as_mut);
+    let Some(process) = process.filter(|_| limit() > 1) else {
         return;
     };
     let Some(number) = process.lender.take() else {
@@ -29,7 +30,8 @@ pub fn give_back(processes: &mut [Option<Process>], borrower: usize) {
 /// Leaves the memory of a process that ends to the one to which it lent it; the index of that one and
 /// its translation base, which its threads have from now on.
 pub fn bequeath(processes: &mut [Option<Process>], lender: usize) -> Option<(usize, u64)> {
-    let number = processes.get(lender)?.as_ref()?.number;
+    let process = processes.get(lender)?.as_ref().filter(|_| limit() > 1);
+    let number = process?.number;
     let lent = |process: &Process| process.lender == Some(number);
     let index = processes
         .iter()

@@ -19,6 +19,7 @@ pub mod first;
 pub mod lend;
 mod process;
 mod scheduler;
+mod served;
 mod slot;
 mod thread;
 mod vector;
@@ -33,6 +34,7 @@ pub use family::{
 pub use fault::Fault;
 pub use process::{Change, End, EndOf, NAME, Process, SIGCHLD};
 pub use scheduler::Scheduler;
+pub use served::{NUMBERS, is_chosen, served, serves, table_size};
 pub use slot::{Slot, Stack, descriptor_limit, index_of, limit, slots, slots_of};
 pub use thread::{FutexWait, Key, NewThread, Thread, Waiting};
 pub use vector::Vectors;

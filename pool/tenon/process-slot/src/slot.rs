@@ -1,5 +1,6 @@
 //! [`Slot`]: the storage of a thread of a process.
 
+use crate::served::serves;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -12,6 +13,8 @@ use tenon_thread::thread::{Block, Priority, StackLayout};
 use tenon_thread::time::{Duration, Instant};
 use tenon_user::{Context, Space};
 
+/// The number of the system call by which threads get budgets.
+const SCHED_SETATTR: usize = 274;
 /// Bytes of a kernel stack.
 const STACK: usize = 2 * PAGE;
 
@@ -170,7 +173,7 @@ impl Slot {
 
     /// Whether the thread has a budget of execution time.
     pub fn is_reserved(&self) -> bool {
-        self.reserved.load(Ordering::Relaxed)
+        self.reserved.load(Ordering::Relaxed) && serves(SCHED_SETATTR)
     }
 
     pub(crate) fn set_reserved(&self, reserved: bool) {

@@ -26,7 +26,7 @@ mod execution;
 mod state;
 pub mod user_memory;
 
-pub use call::{BEGUN, Call, Caller, Calls, Function, disjoint, table, table_size};
+pub use call::{BEGUN, Call, Caller, Calls, Function, disjoint, table};
 pub use state::{State, with_state};
 pub use tenon_address_space::Access;
 pub use tenon_credentials::{
@@ -41,7 +41,7 @@ pub use tenon_frames::{Frames, Table as Objects};
 pub use tenon_process_slot::first::First;
 pub use tenon_process_slot::{
     Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, WakeOperation,
-    Wanted, slots_of,
+    Wanted, served, slots_of, table_size,
 };
 pub use tenon_process_slot::{
     nanoseconds, real_nanoseconds, real_time, real_time_of_start, set_real_time,
@@ -168,6 +168,8 @@ macro_rules! statics {
                 $crate::table(tables::SYSTEM_CALL, $calls);
             #[unsafe(no_mangle)]
             static TENON_SYSTEM_CALLS: &[Option<$crate::Function>] = &CALLS;
+            #[unsafe(no_mangle)]
+            static TENON_PROCESS_SERVED: [u64; 8] = $crate::served(&CALLS);
             #[unsafe(no_mangle)]
             static TENON_PROCESS_ROOT: &[u8] = $root;
             #[unsafe(no_mangle)]

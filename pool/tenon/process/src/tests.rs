@@ -59,4 +59,6 @@ fn a_call_has_one_function() {
         small.map(|call| call.is_some()),
         [false, false, false, true, true]
     );
+    let all: [_; 512] = table(&[&ONE, &TWO], None);
+    assert_eq!(crate::served(&all), [0b11000, 0, 0, 0, 0, 0, 0, 1 << 63]);
 }

@@ -7,12 +7,9 @@ use tenon_files::{FileReference, Files, Side};
 use tenon_frames::Frames;
 use tenon_process_slot::Slot;
 use tenon_process_slot::{End, Process};
-use tenon_process_slot::{NewThread, Thread, Waiting};
+use tenon_process_slot::{NewThread, Thread, Waiting, is_chosen};
 use tenon_program::Errno;
 use tenon_thread::time::Instant;
-
-/// Numbers of system calls lie below.
-pub const NUMBERS: usize = 512;
 
 /// A function that serves a system call. What it returns is the result, or an error number.
 pub type Function = fn(&Caller) -> Result<u64, Errno>;
@@ -40,31 +37,6 @@ pub const fn disjoint(one: &Calls, other: &Calls) -> bool {
         index += 1;
     }
     true
-}
-
-/// Whether a number is among the chosen ones.
-const fn is_chosen(chosen: Option<&[u16]>, number: u16) -> bool {
-    let Some(chosen) = chosen else {
-        return true;
-    };
-    let mut index = 0;
-    while index < chosen.len() {
-        if chosen[index] == number {
-            return true;
-        }
-        index += 1;
-    }
-    false
-}
-
-/// Entries of the table up to the highest of the chosen numbers, or of all.
-#[must_use]
-pub const fn table_size(chosen: Option<&[u16]>) -> usize {
-    let mut size = NUMBERS;
-    while chosen.is_some() && size > 0 && !is_chosen(chosen, size as u16 - 1) {
-        size -= 1;
-    }
-    size
 }
 
 /// The function of each number, of the calls of all libraries; of the chosen numbers alone, if there

@@ -2,12 +2,15 @@
 
 use super::{State, report, wait_until, with_state};
 use tenon_process_slot::End;
-use tenon_process_slot::Slot;
 use tenon_process_slot::Waiting;
+use tenon_process_slot::{Slot, serves};
 use tenon_program::Errno;
 use tenon_schedule::OVERRUN;
 use tenon_signal::frame::{self, Registers, Saved};
 use tenon_signal::{Action, Effect, Info, Set, Target, code, flag, number};
+
+/// The number of the system call that sets handlers.
+const RT_SIGACTION: usize = 134;
 
 /// What a thread does after it has looked at its signals.
 enum Next {
@@ -121,7 +124,8 @@ impl State {
                     self.end_process(index, End::Signal(info.signal));
                     return Next::End;
                 }
-                None => self.call_handler(slot, &info, interrupted),
+                None if serves(RT_SIGACTION) => self.call_handler(slot, &info, interrupted),
+                None => {}
             }
             if slot.is_ended() {
                 return Next::End;
@@ -272,12 +276,8 @@ impl State {
         let own = self.signals.own(place);
         own.fault = fault;
         let blocked = own.mask.has(signal);
-        let handled = self
-            .signals
-            .shared(index)
-            .action(signal)
-            .effect(signal)
-            .is_none();
+        let action = self.signals.shared(index).action(signal);
+        let handled = serves(RT_SIGACTION) && action.effect(signal).is_none();
         let mut pushed = || {
             self.signals
                 .push(index, Some(place), (info, u64::MAX), &mut self.frames)

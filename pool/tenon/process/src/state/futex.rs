@@ -176,7 +176,9 @@ impl State {
         thread.futex = None;
         self.vectors.end(index_of(slot), &mut self.frames);
         let result = self.end_robust_futexes(slot, (number, list, clear));
-        self.hand_over_locks(index_of(slot));
+        if slots().len() > 1 {
+            self.hand_over_locks(index_of(slot));
+        }
         result
     }
 
@@ -197,8 +199,8 @@ impl State {
         slot: &Slot,
         (number, list, clear): (u32, usize, usize),
     ) -> Result<(), Errno> {
-        let shares = self.process(slot)?.space()?.shares();
-        if !shares && self.slots_of(self.process_index(slot)?).count() < 2 {
+        let shares = slots().len() > 1 && self.process(slot)?.space()?.shares();
+        if !shares && self.is_only_thread(self.process_index(slot)?) {
             // Nothing else uses its memory.
             return Ok(());
         }

@@ -6,7 +6,7 @@ use tenon_credentials::{Limits, Usage, capability, resource};
 use tenon_files::Descriptors;
 use tenon_process_slot::{Change, End, EndOf, Process};
 use tenon_process_slot::{NewThread, Thread};
-use tenon_process_slot::{Slot, lend, slots};
+use tenon_process_slot::{Slot, lend, limit, slots};
 use tenon_program::{Errno, Space};
 use tenon_schedule::Schedule;
 use tenon_signal::{Info, code};
@@ -133,7 +133,7 @@ impl State {
         let index = self.free_process()?;
         let number = self.allocate_number();
         let kernel = self.kernel;
-        let alone = self.slots_of(parent_index).count() == 1;
+        let alone = self.is_only_thread(parent_index);
         let (parent, frames, files) = self.parts(caller)?;
         let mut descriptors = parent.files.share(files, frames)?;
         let lends = new.borrows && alone && parent.lender.is_none();
@@ -293,7 +293,7 @@ impl State {
     /// Ends the other threads of the calling process. Returns whether there is none any more.
     pub fn end_others(&mut self, slot: &Slot) -> Result<bool, Errno> {
         let index = self.process_index(slot)?;
-        if self.slots_of(index).count() == 1 {
+        if self.is_only_thread(index) {
             return Ok(true);
         }
         self.end_threads(index, Some(index_of(slot)));
@@ -329,7 +329,7 @@ impl State {
             state
                 .signals
                 .end_thread(index, index_of(slot), &mut state.frames);
-            if state.slots_of(index).next().is_none() {
+            if slots().len() == 1 || state.slots_of(index).next().is_none() {
                 state.finish_process(index);
             } else {
                 state.hand_over(index);
@@ -378,7 +378,7 @@ impl State {
             self.end_orphaned(group, Some(index));
         }
         // Without a parent, nothing collects it.
-        if parent == 0 {
+        if parent == 0 || limit() == 1 {
             if let Some(process) = &self.processes[index] {
                 report(format_args!("{}", EndOf(process)));
             }
@@ -397,6 +397,9 @@ impl State {
     /// Gives the children of a process, which had a user and a parent and was of a group and a session, to the
     /// next ancestor that adopts them, or to the first process.
     fn orphan(&mut self, (number, user): (u32, u32), parent: u32, (group, session): (u32, u32)) {
+        if limit() == 1 {
+            return;
+        }
         let heir = tenon_process_slot::heir(&self.processes, parent, FIRST);
         for index in 0..self.processes.len() {
             let Some(process) = &mut self.processes[index] else {

@@ -14,7 +14,6 @@ pub(crate) use delivery::attend;
 pub(crate) use tenon_process_slot::index_of;
 pub use wait::{wait, wait_until};
 
-use crate::call::NUMBERS as NUMBERS_OF_CALLS;
 use core::fmt::{self, Write as _};
 use core::ops::Range;
 use core_log::Line;
@@ -24,7 +23,7 @@ use tenon_files::Files;
 use tenon_frames::Frames;
 use tenon_process_slot::Process;
 use tenon_process_slot::{Key, Scheduler, Thread, Vectors};
-use tenon_process_slot::{Slot, limit, slots};
+use tenon_process_slot::{NUMBERS as NUMBERS_OF_CALLS, Slot, limit, slots};
 use tenon_program::{Errno, Strings};
 use tenon_schedule::{Entry, Rows};
 use tenon_signal::{Own, Shared, Signals};
@@ -251,6 +250,11 @@ impl State {
                 .is_some_and(|thread| thread.process == process);
             belongs.then_some((index, slot))
         })
+    }
+
+    /// Whether a process has no more than one thread.
+    fn is_only_thread(&self, process: usize) -> bool {
+        slots().len() == 1 || self.slots_of(process).count() < 2
     }
 
     /// Bytes of memory for processes, those of it that are free, and the number of processes.

@@ -3,7 +3,7 @@
 use super::{FIRST, State, index_of};
 use tenon_credentials::resource;
 use tenon_process_slot::{Change, End, Process, SIGCHLD, is_orphaned};
-use tenon_process_slot::{Slot, slots};
+use tenon_process_slot::{Slot, limit, slots};
 use tenon_program::Errno;
 use tenon_signal::{Action, Effect, Info, Set, Signals, Target, code, flag, number};
 
@@ -277,7 +277,8 @@ impl State {
 
     /// Lets the parent of a process learn of a change.
     pub(super) fn report_change(&mut self, index: usize, change: Change) {
-        let Some(process) = &mut self.processes[index] else {
+        let process = self.processes[index].as_mut();
+        let Some(process) = process.filter(|_| limit() > 1) else {
             return;
         };
         let (code, status) = change.code();
@@ -317,7 +318,7 @@ impl State {
     /// Sends SIGHUP and SIGCONT to a group that has become orphaned and has a stopped process: nothing
     /// would continue it.
     pub(super) fn end_orphaned(&mut self, group: u32, except: Option<usize>) {
-        if !is_orphaned(&self.processes, group, except, FIRST) {
+        if limit() == 1 || !is_orphaned(&self.processes, group, except, FIRST) {
             return;
         }
         let mut stopped = false;
