@@ -29,11 +29,13 @@ RULE = "a-vm-for-each-application"
 DOES_IT = "a-linux-that-does-it"
 LINUX, GUEST_LINUX = "linux", "guest.linux"
 SHARED = "virt.irq.shared"
+BESIDE_LINUX = frozenset(["virt.bandwidth", "virt.dma", CHANNEL])
+"""Capabilities that act between a real-time VM and Linux, or on Linux for the sake of the other."""
 
 
 def placed(plan: Plan, pool: Pool) -> Plan:
     """The plan with each capability assigned to an image that can provide it."""
-    plan = templates.marked(_with_linux(plan))
+    plan = templates.marked(_with_linux(_with_vms(plan, pool)))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
     items = []
     shared: set[str | None] = set()
@@ -72,6 +74,20 @@ def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]
         yield Guest(name=UNNAMED if number == 1 else f"{UNNAMED}-{number}", kind="tenon")
 
 
+def _with_vms(plan: Plan, pool: Pool) -> Plan:
+    """The plan with VMs for what only a hypervisor does, where the objective names none: without
+    them it would act on nothing."""
+    asked = {str(item.value) for item in plan.items if item.kind == "capability"}
+    own = {n for n in asked - {GUEST_LINUX} if not pool.fits("tenon", pool.symbol(n))}
+    own = (own | asked & BESIDE_LINUX).difference(OF_LINUX)
+    counted = any(item.kind == "vms" for item in plan.items)
+    if plan.guests or counted or not own or is_bare(plan.items):
+        return plan
+    plan = plan.model_copy(update={"guests": [Guest(name=UNNAMED, kind="tenon")]})
+    forbidden = any((i.kind, i.value) == ("forbid", GUEST_LINUX) for i in plan.items)
+    return plan if forbidden or own.isdisjoint(BESIDE_LINUX) else _and_linux(plan)
+
+
 def _with_linux(plan: Plan) -> Plan:
     """The plan with a Linux VM for services that Linux provides to others, unless one is named or
     excluded."""
@@ -82,6 +98,10 @@ def _with_linux(plan: Plan) -> Plan:
         or any(guest.kind == "linux" for guest in plan.guests)
     ):
         return plan
+    return _and_linux(plan)
+
+
+def _and_linux(plan: Plan) -> Plan:
     item = Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT)
     guests = [*plan.guests, Guest(name=LINUX, kind="linux")]
     return plan.model_copy(update={"guests": guests, "items": [*plan.items, item]})

@@ -180,6 +180,24 @@ def test_a_likely_contradiction_that_is_composed_is_told(pool):
     assert [(a.source, a.taken_as) for a in answer.assumptions] == [("archive", "no contradiction")]
 
 
+@pytest.mark.parametrize(
+    ("name", "linux"),
+    [
+        ("virt.irq.shared", False),
+        ("virt.entropy", False),
+        ("virt.partition", False),
+        ("virt.bandwidth", True),
+        ("virt.dma", True),
+        ("ipc.channel", True),
+    ],
+)
+def test_what_a_hypervisor_does_has_vms_though_none_is_named(pool, name, linux):
+    text = Text("Zyxbus frob wobble")
+    answer = compose(text.text, pool=pool, using=Read(text.reading(text.said("frob", name))))
+    assert name in {has for image in answer.images.values() for has in image.capabilities}
+    assert ("linux" in answer.images) == linux
+
+
 def test_each_number_belongs_to_the_vm_of_its_owner(pool):
     text = Text("over Zyxbus: guest A regulates at 1 kHz with 8 MiB, guest B at 100 Hz on core 2")
     reading = text.reading(
