@@ -37,6 +37,9 @@ from tenonos.plan.retrieval.knowledge import GUEST
 PLANNER = "offline"
 SURE = 0.8
 """Claims of less confidence are shown as assumptions: of those above it 92 % are right."""
+LEAST = 0.65
+"""Capabilities of less confidence are no demands, unless exact words support them: with it more
+objectives of authors that were held out are read rightly than with a higher one."""
 HELD = 0.5
 """Claims of less confidence are no demands."""
 LIKELY = 0.1
@@ -74,6 +77,7 @@ _LINKS = frozenset(
 )
 """Words that name no application."""
 _REAL_TIME = re.compile(r"\breal[- ]?time\b", re.IGNORECASE)
+_OPPOSITE: Mapping[str, str] = {"capability": "forbid", "forbid": "capability"}
 _SENTENCE = re.compile(r"[.;!?\n。；]\s")
 
 
@@ -133,6 +137,7 @@ class Claims:
             ignored=list(dict.fromkeys(self.ignored)),
             assumptions=self.assumptions,
             evidence=self.evidence,
+            contradictory=[*self._contradictory()],
         )
 
     # VMs and tasks
@@ -190,8 +195,8 @@ class Claims:
         return sum(guest.kind == "linux" for guest in self.guests)
 
     def _is_held(self, said: Statement) -> bool:
-        """Whether a statement is sure, or likely and supported by exact words."""
-        return said.confidence >= SURE or (said.confidence >= HELD and self._is_named(said))
+        """Whether a statement is a demand: probable, or likely and supported by exact words."""
+        return said.confidence >= LEAST or (said.confidence >= HELD and self._is_named(said))
 
     def _is_named(self, said: Statement) -> bool:
         """Whether exact words support a statement that is less probable than none."""
@@ -448,6 +453,25 @@ class Claims:
                 self._assume(span, "no contradiction", "a part of a contradiction", sure)
             elif why := _WHY.get(span.kind):
                 self._ignore(span, why)
+
+    def _contradictory(self) -> Iterator[Item]:
+        """A demand of each piece of a contradiction, where the reader finds several pieces: of such
+        objectives that it was not trained with, all were contradictory."""
+        sure = [s for s in self.reading.spans if s.kind == "conflict" and s.confidence >= HELD]
+        own = {
+            at: next((i for i in self.items if i.span and _overlap(i.span, _span(span))), None)
+            for at, span in enumerate(sure)
+        }
+        known = list(dict.fromkeys(item for item in own.values() if item))
+        if len(sure) < 2 or not known:
+            return
+        yield from known
+        for at, span in enumerate(sure):
+            # A piece that became no demand says the opposite of one that did.
+            if own[at] is None and len(known) == 1:
+                where = {"source": span.span, "span": _span(span)}
+                kind = _OPPOSITE.get(known[0].kind, known[0].kind)
+                yield known[0].model_copy(update={"kind": kind, **where})
 
     def _power(self) -> None:
         """A criterion of power: a kernel without a tick, which wakes for nothing."""

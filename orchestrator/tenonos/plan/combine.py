@@ -1,17 +1,28 @@
 """Combination of both readings of an objective: by rules for English, and by the trained reader.
 
 Where the rules know each word, by the pool's own vocabulary, they are surer than the reader, and
-their plan stands; what the reader holds against it is an assumption. Otherwise the reader's plan
-is taken: words of the user's trade are no reason to refuse.
+their plan stands; what the reader holds against it is an assumption. Where the reader is certain of
+a demand that they lack, and finds all their numbers and VMs or nothing that meets the demand, its
+plan is taken. So it is where the rules do not know each word: words of the user's trade are no
+reason to refuse.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tenonos.plan.claims import AFFIRMED, Claims
 from tenonos.plan.exact import stands
-from tenonos.plan.models import NO_DEMAND, Assumption, Item, Missing, Plan
+from tenonos.plan.models import (
+    BYTES,
+    NANOSECONDS,
+    NO_DEMAND,
+    Assumption,
+    Item,
+    Missing,
+    Plan,
+)
 from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Reading, Statement
 
@@ -34,9 +45,54 @@ def combined(
         doubts = [*_doubts(rules, reading)]
         affirmed = [*_affirmed(doubts, answers, pool)]
         update = {"assumptions": doubts, "items": [*rules.items, *affirmed], "instead": plan}
+        if _guessed(rules) and not _is_unclear(plan):
+            return _instead_of(plan, rules)
+        lacks = {missing.capability for missing in plan.missing}
+        if doubts and (_covers(plan, rules) or not lacks.isdisjoint(d.instead_of for d in doubts)):
+            return _instead_of(plan, rules)
         if not _overlooks(rules, plan):
             return rules.model_copy(update=update)
     return plan
+
+
+def _is_unclear(plan: Plan) -> bool:
+    """Whether the reader found no demand."""
+    return any(missing.capability is None for missing in plan.missing)
+
+
+def _guessed(rules: Plan) -> bool:
+    """Whether the rules ignored more than half of the objective, as they do with most that is not
+    English."""
+    return 2 * sum(len(words.source or "") for words in rules.ignored) > len(rules.objective)
+
+
+def _covers(plan: Plan, rules: Plan) -> bool:
+    """Whether the reader's plan has all times and sizes of the rules', and as many VMs, so that
+    only the meaning of the words is in dispute. A VM that is not named follows from a demand."""
+    mine, theirs = (
+        {(i.kind, i.value) for i in each.items if i.stated and i.unit in (NANOSECONDS, BYTES)}
+        for each in (plan, rules)
+    )
+    own, other = (Counter(guest.kind for guest in each.guests) for each in (plan, rules))
+    enough = max(own["tenon"], 1) >= other["tenon"] and own["linux"] >= other["linux"]
+    return theirs <= mine and enough and not _is_unclear(plan)
+
+
+def _instead_of(plan: Plan, rules: Plan) -> Plan:
+    """The reader's plan; what the rules read and it has not is told."""
+    known = {(item.kind, item.value) for item in plan.items}
+    told = [
+        Assumption(
+            source=item.source or "",
+            span=item.span or (0, 0),
+            taken_as=NO_DEMAND,
+            instead_of=str(item.value if item.kind == "capability" else item),
+            confidence=CERTAIN,
+        )
+        for item in rules.items
+        if item.stated and item.kind != "application" and (item.kind, item.value) not in known
+    ]
+    return plan.model_copy(update={"assumptions": [*plan.assumptions, *told]})
 
 
 def _overlooks(rules: Plan, plan: Plan) -> bool:

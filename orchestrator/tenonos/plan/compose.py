@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from tenonos.linux.program import Brought
 
 BOARD = "qemu-virt"
+CONTRADICTORY = "the words contradict each other"
+"""The reason where the reader is sure of a contradiction that no rule finds."""
 LENGTH = 2_000
 """The most characters of an objective: about a page."""
 
@@ -137,6 +139,8 @@ class Composer:
             return self._refused(plan, missing=plan.missing)
         if conflict := Feasibility(self.pool, self.board).conflict(plan):
             return self._refused(plan, *conflict)
+        if plan.contradictory:
+            return self._refused(plan, CONTRADICTORY, plan.contradictory)
         plan, solved = self._solved(plan)
         plan, shares = self._finished(plan, solved)
         if conflict := Feasibility(self.pool, self.board).late(plan, shares):

@@ -192,6 +192,8 @@ class Plan(Model):
     ignored: list[Ignored] = []
     assumptions: list[Assumption] = []
     evidence: list[Evidence] = []
+    contradictory: list[Item] = []
+    """Demands that the words contradict each other in, each in its own words; none or several."""
     instead: Plan | None = None
     """Another reading of the objective, for a conflict of demands that it does not have."""
 

@@ -5,8 +5,9 @@ import pytest
 from tenonos import cli
 from tenonos.errors import WorkError
 from tenonos.plan import exact
+from tenonos.plan.combine import combined
 from tenonos.plan.compose import compose
-from tenonos.plan.models import Plan
+from tenonos.plan.models import Ignored, Item, Plan
 from tenonos.plan.planner import Offline
 from tenonos.plan.reader import load
 from tenonos.plan.reader.reading import Amount, Owner, Reading, Span, Statement, Task, Vm
@@ -101,6 +102,20 @@ def test_what_is_not_sure_is_an_assumption_and_no_demand(pool):
     }
 
 
+def test_what_is_probable_and_not_sure_is_a_demand_and_told(pool):
+    answer = compose(
+        PUMP.text, pool=pool, using=Read(pump(PUMP.said("archive", "trace", sure=0.7)))
+    )
+    assert ("capability", "trace") in demands(answer, "capability")
+    (told,) = answer.json_dict()["assumptions"]
+    assert told == {
+        "from": "archive",
+        "taken_as": "trace",
+        "instead_of": "no demand",
+        "confidence": 0.7,
+    }
+
+
 @pytest.mark.parametrize("affirmed", [True, False])
 def test_an_answer_decides(pool, affirmed):
     using = Read(pump(PUMP.said("archive", "trace", sure=0.6)), answers={"trace": affirmed})
@@ -180,6 +195,27 @@ def test_a_likely_contradiction_that_is_composed_is_told(pool):
     assert [(a.source, a.taken_as) for a in answer.assumptions] == [("archive", "no contradiction")]
 
 
+def test_a_contradiction_of_several_pieces_is_refused_with_them(pool):
+    words = ("regulator", "2 kHz")
+    clash = tuple(Span(**PUMP.piece(each, sure=0.6), kind="conflict") for each in words)
+    reading = pump()
+    reading = reading.model_copy(update={"spans": (*reading.spans, *clash)})
+    answer = compose(PUMP.text, pool=pool, using=Read(reading))
+    assert [each.source for each in answer.conflict] == [*words]
+    assert "contradict" in answer.reason
+
+
+def test_a_piece_of_a_contradiction_without_a_demand_is_the_opposite_of_the_other(pool):
+    clash = tuple(Span(**PUMP.piece(each), kind="conflict") for each in ("Debian", "Zyxbus"))
+    reading = pump()
+    reading = reading.model_copy(update={"spans": (*reading.spans, *clash)})
+    answer = compose(PUMP.text, pool=pool, using=Read(reading))
+    assert [(each.kind, each.value, each.source) for each in answer.conflict] == [
+        ("capability", "guest.linux", "Debian"),
+        ("forbid", "guest.linux", "Zyxbus"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "linux"),
     [
@@ -196,6 +232,16 @@ def test_what_a_hypervisor_does_has_vms_though_none_is_named(pool, name, linux):
     answer = compose(text.text, pool=pool, using=Read(text.reading(text.said("frob", name))))
     assert name in {has for image in answer.images.values() for has in image.capabilities}
     assert ("linux" in answer.images) == linux
+
+
+def test_what_is_demanded_and_forbidden_is_a_conflict_with_the_words_of_both(pool):
+    text = Text("over Zyxbus: frob, no wobble")
+    said = [
+        text.said("frob", "virt.entropy"),
+        text.said("no wobble", "virt.entropy", "forbidden"),
+    ]
+    answer = compose(text.text, pool=pool, using=Read(text.reading(*said)))
+    assert {each.source for each in answer.conflict} == {"frob", "no wobble"}
 
 
 def test_each_number_belongs_to_the_vm_of_its_owner(pool):
@@ -311,6 +357,40 @@ def test_where_the_rules_know_every_word_their_plan_stands(pool):
     using.answers = {"trace": True}
     answer = compose(text.text, pool=pool, using=using)
     assert "trace" in answer.images["motor"].capabilities
+
+
+def test_of_the_same_numbers_and_vms_a_certain_reading_is_taken_and_told(pool):
+    text = Text("a 1 kHz control loop beside Linux")
+    reading = text.reading(
+        text.said("loop", "sampling", sure=0.99),
+        text.said("Linux", "guest.linux"),
+        vms=(text.vm("Linux", "linux"),),
+        tasks=(text.task("loop"),),
+        quantities=(text.amount("1 kHz", "period", 1_000_000, ("task", 0)),),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert ("capability", "sampling") in demands(answer, "capability")
+    assert ("capability", "control.loop") not in demands(answer, "capability")
+    assert "control.loop" in [each.instead_of for each in answer.assumptions]
+
+
+def test_where_the_rules_ignore_most_words_the_reading_is_taken(pool):
+    text = Text("frob wobble zyxbus, drone")
+    item = Item(kind="capability", value="shell", source="drone", span=(20, 25))
+    ignored = [Ignored(source="frob wobble zyxbus", why="no text knows it")]
+    rules = Plan(objective=text.text, planner="offline", items=[item], ignored=ignored)
+    plan = combined(rules, text.reading(text.said("frob", "trace", sure=0.9)), pool, LACKING)
+    assert [each.value for each in plan.items] == ["trace"]
+    assert [each.instead_of for each in plan.assumptions] == ["shell"]
+    plan = combined(rules, text.reading(), pool, LACKING)
+    assert plan.items == rules.items
+
+
+def test_a_certain_demand_that_the_pool_lacks_refuses_what_the_rules_accept(pool):
+    text = Text("a 1 kHz control loop beside Linux")
+    reading = text.reading(text.said("beside", "bus.can", sure=0.99))
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert [missing.capability for missing in answer.missing] == ["bus.can"]
 
 
 def test_a_contradiction_of_the_user_stays_a_conflict(pool):
