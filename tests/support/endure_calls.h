@@ -320,6 +320,8 @@ static void make_calls(void)
 		}
 		if (is_of_others(which, arguments))
 			continue;
+		if (which == MQ_OPEN)
+			arguments[0] = (word)queue_names[below(4)];
 		call(which, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 		__atomic_fetch_add(&counts->calls, 1, __ATOMIC_RELAXED);
 	}

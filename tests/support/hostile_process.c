@@ -202,6 +202,8 @@ static void call_at_random(void)
 		if (is_left_out(number) || number == WRITE || number == 66 ||
 		    number == SENDFILE)
 			continue;
+		if (number == MQ_OPEN)
+			arguments[0] = (word)queue_names[arguments[0] % 4];
 		call(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
 		     arguments[5]);
 	}
