@@ -27,6 +27,7 @@ PROGRAMS = (
     "notices",
     "ipc",
     "queues",
+    "owners",
     "descriptors",
     "paths",
     "creation",

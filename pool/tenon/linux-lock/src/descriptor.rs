@@ -1,10 +1,13 @@
 //! [`fcntl`]: copies and flags of descriptors.
 
-use crate::lock;
+use crate::{lock, owner};
 use tenon_process::{Caller, Descriptor, Errno, Object, State, capability, with_state};
 
 /// `O_APPEND` and `O_NONBLOCK`, which can be changed.
 const CHANGEABLE: u32 = 0o2000 | 0o4000;
+
+/// `O_PATH`.
+const PATH: u32 = 0o1000_0000;
 
 /// A further descriptor of a file, from a number on.
 fn duplicate(
@@ -39,11 +42,30 @@ pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
     const DUPLICATE_CLOEXEC: u64 = 1030;
     const SET_PIPE_SIZE: u64 = 1031;
     const GET_PIPE_SIZE: u64 = 1032;
+    /// Those for a description of a name alone.
+    const OF_NAMES: [u64; 5] = [
+        DUPLICATE,
+        GET_FLAGS,
+        SET_FLAGS,
+        GET_STATUS,
+        DUPLICATE_CLOEXEC,
+    ];
     let (number, command, argument) = (caller.int(0), caller.argument(1), caller.argument(2));
     if LOCKS.iter().any(|range| range.contains(&command)) {
         return lock::record(caller, command);
     }
     with_state(|state| {
+        let (process, _, files) = caller.parts(state)?;
+        let flags = files.get(&process.descriptor(number)?.file)?.flags;
+        if flags & PATH != 0 && !OF_NAMES.contains(&command) {
+            return Err(Errno::EBADF);
+        }
+        if let Some(result) = owner::command(state, caller, (command, argument)) {
+            return result;
+        }
+        if command == SET_STATUS && (flags ^ argument as u32) & owner::ASYNC != 0 {
+            owner::set_async(state, caller, argument as u32 & owner::ASYNC != 0)?;
+        }
         let (process, frames, files) = caller.parts(state)?;
         let descriptor = process.descriptor(number)?;
         match command {

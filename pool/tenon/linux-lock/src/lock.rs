@@ -21,9 +21,10 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
     waiting: 0,
 });
 
-static LOCKS: Locks = Locks {
+pub(crate) static LOCKS: Locks = Locks {
     closed: |files, owner, inode, frames| end(files, Owner::Process(owner), Some(inode), frames),
     ended: |files, description, frames| {
+        crate::owner::end(description, frames);
         end(files, Owner::Description(description), None, frames);
     },
 };

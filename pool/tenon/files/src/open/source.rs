@@ -49,6 +49,8 @@ struct Source {
     polls: u64,
     /// The observer is told of events.
     watched: bool,
+    /// A library notes events for owners of descriptions.
+    owned: bool,
 }
 
 impl Source {
@@ -78,6 +80,10 @@ pub(super) struct Sources {
     /// The bit after that of the thread which was woken last.
     turn: u32,
     pub(super) observer: Option<&'static Observer>,
+    /// Notes the events of a source for owners; whether there are any.
+    note: Option<fn(source: u32, events: u16) -> bool>,
+    /// Events were noted.
+    noted: bool,
 }
 
 impl Sources {
@@ -87,6 +93,8 @@ impl Sources {
             woken: 0,
             turn: 0,
             observer: None,
+            note: None,
+            noted: false,
         }
     }
 }
@@ -178,7 +186,7 @@ impl Files {
             return false;
         };
         self.sources.woken |= core::mem::take(&mut source.polls);
-        let watched = source.watched;
+        let (watched, owned) = (source.watched, source.owned);
         if events & (ready::ERROR | ready::HANGUP | ready::PEER_HANGUP) != 0 {
             let (readers, writers) = (&mut source.readers, &mut source.writers);
             self.sources.woken |= core::mem::take(readers) | core::mem::take(writers);
@@ -190,7 +198,24 @@ impl Files {
                 self.wake_next(number, Side::Write);
             }
         }
+        if owned && let Some(note) = self.sources.note {
+            self.sources.noted |= note(number, events);
+        }
         watched
+    }
+
+    /// Has a function note events of a source for owners of its descriptions.
+    pub fn set_owned(&mut self, source: u32, note: fn(u32, u16) -> bool) {
+        self.sources.note = Some(note);
+        if let Some(source) = self.sources.table.get_mut(source) {
+            source.owned = true;
+        }
+    }
+
+    /// Whether events were noted since the last call.
+    #[inline(always)]
+    pub fn take_noted(&mut self) -> bool {
+        core::mem::take(&mut self.sources.noted)
     }
 
     /// Has the observer told of a source's events, or no longer.

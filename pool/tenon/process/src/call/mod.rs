@@ -5,9 +5,7 @@ mod signal;
 use crate::state::{State, wait, wait_until, with_state};
 use tenon_files::{FileReference, Files, Side};
 use tenon_frames::Frames;
-use tenon_process_slot::Slot;
-use tenon_process_slot::{End, Process};
-use tenon_process_slot::{NewThread, Thread, Waiting, is_chosen};
+use tenon_process_slot::{End, NewThread, Process, Slot, Thread, Waiting, is_chosen};
 use tenon_program::Errno;
 use tenon_thread::time::Instant;
 

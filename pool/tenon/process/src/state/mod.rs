@@ -21,9 +21,8 @@ use tenon_address_space::{Access, Denied, KernelPart, PAGE};
 use tenon_entropy::Generator;
 use tenon_files::Files;
 use tenon_frames::Frames;
-use tenon_process_slot::Process;
-use tenon_process_slot::{Key, Scheduler, Thread, Vectors};
-use tenon_process_slot::{NUMBERS as NUMBERS_OF_CALLS, Slot, limit, slots};
+use tenon_process_slot::{Key, NUMBERS as NUMBERS_OF_CALLS};
+use tenon_process_slot::{Process, Scheduler, Slot, Thread, Vectors, limit, serves, slots};
 use tenon_program::{Errno, Strings};
 use tenon_schedule::{Entry, Rows};
 use tenon_signal::{Own, Shared, Signals};
@@ -33,6 +32,8 @@ use tenon_vfs::Tree;
 
 /// Bytes of a line about a process: with a system call of `tenon-strace`.
 const REPORT: usize = if cfg!(feature = "strace") { 220 } else { 96 };
+/// The number of the system call that gives descriptions owners.
+const FCNTL: usize = 25;
 /// Number of the first process.
 const FIRST: u32 = 1;
 /// Numbers of processes and threads lie below.
@@ -73,6 +74,8 @@ pub struct State {
     pub on_end: [Option<AtEnd>; 6],
     /// Told of each signal that has become pending: the number of its process, and its own.
     pub on_signal: Option<fn(&mut State, u32, u8)>,
+    /// Sends signals for events that were noted for owners of descriptions.
+    pub on_owned: Option<fn(&mut State)>,
     /// The generator of random numbers.
     pub entropy: Generator,
     /// Numbers of system calls that are reported as unserved.
@@ -92,6 +95,10 @@ pub fn with_state<R>(action: impl FnOnce(&mut State) -> R) -> R {
         .expect("a thread ended with the state of processes");
     let state = guard.as_mut().expect("processes have not been started");
     let result = action(state);
+    let noted = serves(FCNTL) && state.files.take_noted();
+    if let (true, Some(send)) = (noted, state.on_owned) {
+        send(state);
+    }
     let woken = state.files.take_woken();
     if woken != 0 {
         state.wake_enlisted(woken);
@@ -169,6 +176,7 @@ impl State {
             vectors: Vectors::new(),
             on_end: [None; 6],
             on_signal: None,
+            on_owned: None,
             entropy: Generator::new(),
             unserved: [0; NUMBERS_OF_CALLS / 64],
         };

@@ -3,9 +3,7 @@
 use super::{State, slots};
 use tenon_files::Files;
 use tenon_frames::Frames;
-use tenon_process_slot::Process;
-use tenon_process_slot::nanoseconds;
-use tenon_process_slot::{Thread, Waiting};
+use tenon_process_slot::{Process, Thread, Waiting, nanoseconds};
 use tenon_program::Errno;
 
 impl State {

@@ -2,8 +2,7 @@
 
 use super::{FIRST, State, index_of};
 use tenon_credentials::resource;
-use tenon_process_slot::{Change, End, Process, SIGCHLD, is_orphaned};
-use tenon_process_slot::{Slot, limit, slots};
+use tenon_process_slot::{Change, End, Process, SIGCHLD, Slot, is_orphaned, limit, slots};
 use tenon_program::Errno;
 use tenon_signal::{Action, Effect, Info, Set, Signals, Target, code, flag, number};
 
