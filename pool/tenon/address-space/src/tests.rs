@@ -164,6 +164,28 @@ fn a_file_is_followed_by_zeros() {
 }
 
 #[test]
+fn a_word_needs_the_access_of_its_use() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut space = Space::new(kernel(), 1, frames).unwrap();
+    let file = frames.create_object(&FILE).unwrap();
+    space
+        .map(&pages(0..1), READ, &private(&file, 1), frames)
+        .unwrap();
+    frames.release_object(file);
+    let word = [0, 1, 2, 3].map(|byte| FILE[PAGE + 64 + byte]);
+    let read = space.load_word(BASE + 64, frames);
+    assert_eq!(read, Ok(u32::from_le_bytes(word)));
+    let changed = space.with_word(BASE + 64, frames, |_| ());
+    assert_eq!(changed, Err(Denied::Permission));
+    for address in [BASE + 2, BASE + PAGE, usize::MAX - 3] {
+        assert_eq!(space.load_word(address, frames), Err(Denied::NoArea));
+    }
+    space.release(frames);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
 fn a_string_ends_at_its_nul_or_at_the_limit() {
     let mut machine = Machine::new(64);
     let frames = &mut machine.frames;

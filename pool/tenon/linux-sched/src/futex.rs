@@ -20,14 +20,35 @@ mod operation {
     pub const WAIT_REQUEUE_LOCK: u64 = 11;
     pub const COMPARE_REQUEUE_LOCK: u64 = 12;
     pub const LOCK_BY_CLOCK: u64 = 13;
-    /// Without `FUTEX_PRIVATE_FLAG`, as the key of a word tells whether processes share it.
-    pub const NUMBER: u64 = 0x7f;
+    /// `FUTEX_PRIVATE_FLAG`, without effect, as the key of a word tells whether processes share it.
+    pub const PRIVATE: u64 = 0x80;
+    pub const NUMBER: u64 = PRIVATE - 1;
     /// `FUTEX_CLOCK_REALTIME`: the deadline is a date.
     pub const DATE: u64 = 0x100;
 }
 
 /// `futex`.
 pub fn futex(caller: &Caller) -> Result<u64, Errno> {
+    let (word, value) = (caller.address(0), caller.argument(2) as u32);
+    match caller.argument(1) & !operation::PRIVATE {
+        operation::WAIT if caller.argument(3) == 0 => {
+            wait::wait(caller, (word, value), u32::MAX, None)
+        }
+        operation::WAKE => with_state(|state| {
+            Ok(wait::wake(state, caller, (word, most(value).max(1)), u32::MAX)?.into())
+        }),
+        _ => other(caller),
+    }
+}
+
+/// A count of threads is signed, and one of zero still wakes one.
+fn most(count: u32) -> u32 {
+    (count as i32).max(0) as u32
+}
+
+/// The operations that are not the usual ones.
+#[inline(never)]
+fn other(caller: &Caller) -> Result<u64, Errno> {
     let (word, value) = (caller.address(0), caller.argument(2) as u32);
     let kind = caller.argument(1) & operation::NUMBER;
     let dated = caller.argument(1) & operation::DATE != 0;
@@ -45,11 +66,9 @@ pub fn futex(caller: &Caller) -> Result<u64, Errno> {
     if bits == 0 {
         return Err(Errno::EINVAL);
     }
-    // A count is signed, and one of zero still wakes a thread.
-    let most = |count: u64| (count as i32).max(0) as u32;
     let words = (
-        (word, most(caller.argument(2))),
-        (caller.address(4), most(caller.argument(3))),
+        (word, most(value)),
+        (caller.address(4), most(caller.argument(3) as u32)),
     );
     match kind {
         operation::WAIT | operation::WAIT_BITS => {

@@ -20,8 +20,8 @@ pub(crate) fn wait(
         if begun {
             return Ok(state.is_futex_woken(slot)?.then_some(()));
         }
-        let key = state.key(slot, address)?;
-        if state.word(slot, address)? != value {
+        let (key, word) = state.key_and_word(slot, address)?;
+        if word != value {
             return Err(Errno::EAGAIN);
         }
         begun = true;
@@ -60,8 +60,7 @@ pub(crate) fn wake(
         return Err(Errno::EINVAL);
     }
     if (most, bits) == (1, u32::MAX) {
-        state.leave_futex(first);
-        state.wake_thread(first);
+        state.wake_waiter(first);
         return Ok(1);
     }
     Ok(state.wake_futex(key, most, bits))

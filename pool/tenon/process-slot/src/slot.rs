@@ -50,6 +50,8 @@ impl Default for Stack {
 #[repr(C)]
 pub struct Slot {
     stack: &'static Stack,
+    /// Its own index.
+    index: usize,
     block: Block,
     context: UnsafeCell<Context>,
     /// What a switch between threads saves and restores.
@@ -80,11 +82,12 @@ impl fmt::Debug for Slot {
 }
 
 impl Slot {
-    /// Storage without a thread, which runs on a stack of its own.
+    /// Storage of an index without a thread, which runs on a stack of its own.
     #[must_use]
-    pub const fn new(stack: &'static Stack) -> Self {
+    pub const fn new(stack: &'static Stack, index: usize) -> Self {
         Self {
             stack,
+            index,
             block: Block::new(),
             context: UnsafeCell::new(Context::new()),
             space: Space::new(),
@@ -140,7 +143,17 @@ impl Slot {
     }
 
     /// Blocks the thread until it is woken, at the latest until a deadline. Returns whether it was.
+    #[inline]
     pub fn block(&'static self, deadline: Option<Instant>) -> bool {
+        if deadline.is_none() && !self.is_reserved() {
+            self.wake.take();
+            return true;
+        }
+        self.block_slow(deadline)
+    }
+
+    /// [`block`](Self::block) until a deadline, or with an account.
+    fn block_slow(&'static self, deadline: Option<Instant>) -> bool {
         if !self.is_reserved() {
             return self.block_only(deadline);
         }
@@ -376,7 +389,7 @@ pub const fn slots_of<const N: usize>(stacks: &'static [Stack; N]) -> [Slot; N] 
     let mut slots = [const { MaybeUninit::uninit() }; N];
     let mut index = 0;
     while index < N {
-        slots[index] = MaybeUninit::new(Slot::new(&stacks[index]));
+        slots[index] = MaybeUninit::new(Slot::new(&stacks[index], index));
         index += 1;
     }
     // SAFETY: the loop has written each slot, and an array of `MaybeUninit` has the layout of one of
@@ -420,8 +433,8 @@ pub fn descriptor_limit() -> u32 {
 }
 
 /// The index of a slot, which is that of its thread.
+#[inline(always)]
 #[must_use]
 pub fn index_of(slot: &Slot) -> usize {
-    let first = slots().as_ptr() as usize;
-    (core::ptr::from_ref(slot) as usize).wrapping_sub(first) / size_of::<Slot>()
+    slot.index
 }

@@ -1,6 +1,9 @@
 //! A thread of a process, as the state of processes has it.
 
+use crate::slots;
+use tenon_address_space::PAGE;
 use tenon_files::Side;
+use tenon_program::Space;
 
 /// What wakes a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +29,27 @@ pub struct Key {
     pub process: usize,
     /// The address of the word.
     pub address: usize,
+}
+
+impl Key {
+    /// That of a word in the address space of the process of an index.
+    #[inline]
+    #[must_use]
+    pub fn of(space: Option<&Space>, process: usize, address: usize) -> Self {
+        let shared = space.filter(|space| space.shares());
+        let shared = shared.and_then(|space| Self::shared(space, address));
+        shared.unwrap_or(Self { process, address })
+    }
+
+    /// That of a word that processes share.
+    #[cold]
+    fn shared(space: &Space, address: usize) -> Option<Self> {
+        let area = space.areas().find(address).filter(|area| area.is_shared());
+        let (process, page) = area?.object(address)?;
+        // Indices of processes are lower than any key.
+        let address = page as usize * PAGE + address % PAGE;
+        Some(Self { process, address })
+    }
 }
 
 /// A thread of a process.
@@ -92,6 +116,16 @@ impl Thread {
             woken_by: 0,
             clear_number: 0,
             robust_list: 0,
+        }
+    }
+
+    /// Ends its wait, if it waits in the slot of an index.
+    #[inline]
+    pub fn wake(&mut self, index: usize) {
+        if core::mem::take(&mut self.waiting) != Waiting::No
+            && let Some(slot) = slots().get(index)
+        {
+            slot.wake();
         }
     }
 }

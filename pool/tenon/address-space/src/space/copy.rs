@@ -3,7 +3,7 @@
 use super::{AddressSpace, Denied};
 use crate::{Access, PAGE};
 use core::ops::Range;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering};
 use tenon_frames::{Frame, Frames};
 
 impl<const N: usize> AddressSpace<N> {
@@ -88,6 +88,12 @@ impl<const N: usize> AddressSpace<N> {
         Ok(())
     }
 
+    /// A word of the process: 32 bits at a multiple of 4, also while the process changes it.
+    pub fn load_word(&mut self, address: usize, frames: &mut Frames) -> Result<u32, Denied> {
+        let word = self.word(address, Access::Read, frames)?;
+        Ok(word.load(Ordering::SeqCst))
+    }
+
     /// Calls `action` with a word of the process that it may change while the process runs: 32 bits at
     /// a multiple of 4.
     pub fn with_word<R>(
@@ -96,15 +102,23 @@ impl<const N: usize> AddressSpace<N> {
         frames: &mut Frames,
         action: impl FnOnce(&AtomicU32) -> R,
     ) -> Result<R, Denied> {
+        self.word(address, Access::Write, frames).map(action)
+    }
+
+    /// A word of the process, stored to with the access of a write alone.
+    fn word(
+        &mut self,
+        address: usize,
+        access: Access,
+        frames: &mut Frames,
+    ) -> Result<&AtomicU32, Denied> {
         let offset = address % PAGE;
         if !offset.is_multiple_of(size_of::<u32>()) {
             return Err(Denied::NoArea);
         }
-        let page = self.resolve(address - offset, Access::Write, frames)?;
+        let page = self.resolve(address - offset, access, frames)?;
         // SAFETY: the word lies in a frame that the entry holds, which is mapped one to one and
         // aligned; the process is its only other user.
-        Ok(action(unsafe {
-            AtomicU32::from_ptr((page.frame + offset) as *mut u32)
-        }))
+        Ok(unsafe { AtomicU32::from_ptr((page.frame + offset) as *mut u32) })
     }
 }

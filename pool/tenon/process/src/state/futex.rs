@@ -14,11 +14,10 @@ const WAITERS: u32 = 0x8000_0000;
 
 impl State {
     /// The value of a word.
+    #[inline]
     pub fn word(&mut self, slot: &Slot, address: usize) -> Result<u32, Errno> {
         let (process, frames, _) = self.parts(slot)?;
-        let mut bytes = [0; 4];
-        process.space()?.read(address, &mut bytes, frames)?;
-        Ok(u32::from_le_bytes(bytes))
+        Ok(process.space()?.load_word(address, frames)?)
     }
 
     /// Changes a word by `change` in one step, and returns its former value; not if that is `None`.
@@ -38,6 +37,7 @@ impl State {
     }
 
     /// Has the calling thread wait for a futex.
+    #[inline]
     pub fn begin_futex_wait(
         &mut self,
         slot: &Slot,
@@ -75,8 +75,8 @@ impl State {
 
     /// The wait for a futex of the thread at a place.
     #[must_use]
-    pub fn futex_wait(&self, place: usize) -> Option<FutexWait> {
-        self.threads.get(place)?.as_ref()?.futex
+    pub fn futex_wait(&self, place: usize) -> Option<&FutexWait> {
+        self.threads.get(place)?.as_ref()?.futex.as_ref()
     }
 
     /// Ends the wait for a futex of the thread at a place.
@@ -94,11 +94,15 @@ impl State {
             .iter()
             .enumerate()
             .filter_map(|(index, thread)| {
-                let wait = thread.as_ref()?.futex?;
-                let urgency = u8::MAX - self.scheduler.schedules.urgency(index);
-                (wait.key == key && wait.bits & bits != 0).then_some((urgency, wait.order, index))
+                let wait = thread.as_ref()?.futex.as_ref();
+                let wait = wait.filter(|wait| wait.key == key && wait.bits & bits != 0)?;
+                Some((wait.order, index))
             });
-        waits.min().map(|(.., index)| index)
+        // The urgency of a single one does not matter.
+        let urgency = |index| u8::MAX - self.scheduler.schedules.urgency(index);
+        let rank = |(order, index): &(u64, usize)| (urgency(*index), *order);
+        let first = waits.min_by(|one, other| rank(one).cmp(&rank(other)));
+        first.map(|(_, index)| index)
     }
 
     /// Wakes at most `most` threads that wait for a futex, in the order of their waits; returns how
@@ -108,8 +112,7 @@ impl State {
         while woken < most
             && let Some(index) = self.first_waiter(key, bits)
         {
-            self.leave_futex(index);
-            self.wake_thread(index);
+            self.wake_waiter(index);
             woken += 1;
         }
         woken + self.wake_vectors(key, most - woken)

@@ -34,6 +34,7 @@ impl State {
     }
 
     /// The key of a word of the calling thread's process.
+    #[inline]
     pub fn key(&self, slot: &Slot, address: usize) -> Result<Key, Errno> {
         if !address.is_multiple_of(size_of::<u32>()) {
             return Err(Errno::EINVAL);
@@ -41,17 +42,19 @@ impl State {
         let process = self.process_index(slot)?;
         let space = self.processes[process].as_ref();
         let space = space.and_then(|process| process.space.as_ref());
-        if let Some(space) = space.filter(|space| space.shares())
-            && let Some(area) = space.areas().find(address)
-            && area.is_shared()
-            && let Some((key, page)) = area.object(address)
-        {
-            // Indices of processes are lower than any key.
-            return Ok(Key {
-                process: key,
-                address: page as usize * PAGE + address % PAGE,
-            });
+        Ok(Key::of(space, process, address))
+    }
+
+    /// The key of a word of the calling thread's process, and its value.
+    #[inline]
+    pub fn key_and_word(&mut self, slot: &Slot, address: usize) -> Result<(Key, u32), Errno> {
+        if !address.is_multiple_of(size_of::<u32>()) {
+            return Err(Errno::EINVAL);
         }
-        Ok(Key { process, address })
+        let index = self.process_index(slot)?;
+        let process = self.processes[index].as_mut().ok_or(Errno::ESRCH)?;
+        let space = process.space()?;
+        let key = Key::of(Some(space), index, address);
+        Ok((key, space.load_word(address, &mut self.frames)?))
     }
 }

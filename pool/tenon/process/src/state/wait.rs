@@ -127,11 +127,17 @@ impl State {
 
     /// Wakes the thread in a slot, whatever it waits for.
     pub fn wake_thread(&mut self, index: usize) {
-        if let Some(thread) = self.threads.get_mut(index).and_then(Option::as_mut)
-            && core::mem::take(&mut thread.waiting) != Waiting::No
-            && let Some(slot) = slots().get(index)
-        {
-            slot.wake();
+        if let Some(thread) = self.threads.get_mut(index).and_then(Option::as_mut) {
+            thread.wake(index);
+        }
+    }
+
+    /// Wakes the thread in a slot, which waits for a futex no more.
+    #[inline]
+    pub fn wake_waiter(&mut self, index: usize) {
+        if let Some(thread) = self.threads.get_mut(index).and_then(Option::as_mut) {
+            thread.futex = None;
+            thread.wake(index);
         }
     }
 }

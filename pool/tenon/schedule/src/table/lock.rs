@@ -117,11 +117,16 @@ impl<K: Copy + PartialEq> Schedules<'_, K> {
     }
 
     /// The place of the most urgent thread that waits for a lock, of equal ones the first.
+    #[inline]
     #[must_use]
     pub fn first(&self, lock: K) -> Option<usize> {
-        if self.blocked == 0 {
-            return None;
+        match self.blocked {
+            0 => None,
+            _ => self.first_of(lock),
         }
+    }
+
+    fn first_of(&self, lock: K) -> Option<usize> {
         let waits = self
             .entries
             .iter()
