@@ -1,9 +1,7 @@
 //! Delivery of signals to threads: handlers, defaults, restart of calls, stops.
 
 use super::{State, report, wait_until, with_state};
-use tenon_process_slot::End;
-use tenon_process_slot::Waiting;
-use tenon_process_slot::{Slot, serves};
+use tenon_process_slot::{End, Slot, Waiting, serves};
 use tenon_program::Errno;
 use tenon_schedule::OVERRUN;
 use tenon_signal::frame::{self, Registers, Saved};

@@ -2,9 +2,7 @@
 
 use super::{State, index_of};
 use core::sync::atomic::{AtomicU32, Ordering};
-use tenon_process_slot::WakeOperation;
-use tenon_process_slot::{FutexWait, Key};
-use tenon_process_slot::{Slot, slots};
+use tenon_process_slot::{FutexWait, Key, Slot, WakeOperation, slots};
 use tenon_program::Errno;
 
 /// Bits of a word that a robust mutex has: its owner's number, that it died, that threads wait.
