@@ -13,6 +13,7 @@ from tools.bench.objectives import Objective
 
 NOT_DEMANDED = -2
 """A polarity known only not to be `demanded`."""
+_OPPOSED = {heads.POLARITIES.index("demanded"), heads.POLARITIES.index("forbidden")}
 LONGEST = 160
 """Tokens of an objective that training takes."""
 
@@ -54,7 +55,10 @@ def of_labelled(found: Labelled, pieces: list[Piece]) -> Target:
     """The targets of a labelled objective."""
     target = Target(found.text, pieces, 1.0, full=True)
     for said in found.capabilities:
-        target.polarities[said.name] = heads.POLARITIES.index(said.polarity)
+        polarity = heads.POLARITIES.index(said.polarity)
+        if {target.polarities.get(said.name), polarity} == _OPPOSED:
+            polarity = heads.POLARITIES.index(heads.CONTRADICTED)
+        target.polarities[said.name] = polarity
         target.evidence.setdefault(said.name, []).extend(covered(pieces, said))
     vms = _marked(target, ((f"vm.{vm.kind}", vm) for vm in found.vms))
     tasks = _marked(target, (("task", task) for task in found.tasks))

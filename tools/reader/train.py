@@ -61,10 +61,10 @@ class Settings:
 
     alone: int = 6
     """Epochs of the heads alone, on states that don't change."""
-    together: int = 3
+    together: int = 4
     """Epochs of the heads with the adapters, on the objectives with all labels."""
     planned: int = 4
-    """Epochs in which their rate would fall to nothing; the last one, of low rate, is left out."""
+    """Epochs in which their rate falls to nothing."""
     seed: int = 1
     rate: float = 2e-3
     adapter_rate: float = 2e-3

@@ -98,6 +98,17 @@ def of_labels(found):
     )
 
 
+def test_what_is_demanded_and_forbidden_is_one_target_with_the_evidence_of_both():
+    said = [
+        {"name": "shell", "polarity": polarity, "span": "x", "at": at}
+        for polarity, at in (("forbidden", 0), ("demanded", 2))
+    ]
+    found = labelled(text="x x", capabilities=said, vms=[], tasks=[], quantities=[], spans=[])
+    target = data.of_labelled(found, [Piece(0, at, at + 1) for at in range(3)])
+    assert target.polarities["shell"] == heads.POLARITIES.index(heads.CONTRADICTED)
+    assert target.evidence["shell"] == [0, 2]
+
+
 def test_a_reading_like_the_labels_is_right_in_all():
     wanted = labelled()
     figures = reader.of_reader(lambda _: of_labels(wanted), [wanted])

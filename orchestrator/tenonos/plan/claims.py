@@ -36,7 +36,7 @@ from tenonos.plan.retrieval.knowledge import GUEST
 
 PLANNER = "offline"
 SURE = 0.8
-"""Claims of less confidence are shown as assumptions: of those above it 92 % are right."""
+"""Claims of less confidence are shown as assumptions: of those above it 93 % are right."""
 LEAST = 0.65
 """Capabilities of less confidence are no demands, unless exact words support them: with it more
 objectives of authors that were held out are read rightly than with a higher one."""

@@ -200,7 +200,7 @@ class Said:
         spans = [(0, 0), *words, (len(text), len(text))]
         self.pieces = [Piece(0, *span) for span in spans]
         count = len(self.pieces)
-        self.polarities = np.zeros((labels, 5))
+        self.polarities = np.zeros((labels, len(heads.POLARITIES)))
         self.polarities[:, 0] = 1
         self.evidence = np.full((labels, count), -9.0)
         self.marks = np.zeros((count, len(heads.GROUPS), 3))
@@ -258,10 +258,22 @@ def test_a_role_fits_the_dimension_of_its_quantity():
 
 def test_a_statement_has_the_words_around_its_surest_token():
     said = Said("it has no shell on it")
-    said.polarities[1] = [0, 0, 1, 0, 0]
+    said.polarities[1] = [0, 0, 1, 0, 0, 0]
     said.evidence[1, 3:5] = 2
     (statement,) = said.reading().capabilities
     assert (statement.name, statement.polarity, statement.span) == ("b", "forbidden", "no shell")
+
+
+def test_what_is_demanded_and_forbidden_are_two_statements_with_words_of_their_own():
+    said = Said("without any shell, an operator types commands")
+    said.polarities[1] = [0, 0, 0, 0, 0, 1]
+    said.evidence[1, 1:4] = 2
+    said.evidence[1, 5:8] = 1
+    found = [(each.polarity, each.span) for each in said.reading().capabilities]
+    assert found == [
+        ("forbidden", "without any shell,"),
+        ("demanded", "operator types commands"),
+    ]
 
 
 def test_of_vms_that_overlap_the_surer_one_is_kept():

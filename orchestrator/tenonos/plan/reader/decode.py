@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,17 +149,26 @@ class Decoder:
             chances = self.scores.polarities[number]
             held = int(chances.argmax()) > 0
             polarity = 1 + int(chances[1:].argmax())
-            if held or chances[polarity] >= LIKELY:
-                span, at = self._words(*self._evidence(number))
-                sure = round(float(chances[polarity]), 3)
-                said: Any = heads.POLARITIES[polarity]
-                one = reading.Statement(span=span, at=at, confidence=sure, name=name, polarity=said)
+            if not held and chances[polarity] < LIKELY:
+                continue
+            sure = round(float(chances[polarity]), 3)
+            said: tuple[Any, ...] = (heads.POLARITIES[polarity],)
+            if said == (heads.CONTRADICTED,):
+                said = ("forbidden", "demanded")
+            first, last = self._evidence(number)
+            for place, each in enumerate(said):
+                if place:
+                    first, last = self._evidence(number, range(first, last))
+                span, at = self._words(first, last)
+                one = reading.Statement(span=span, at=at, confidence=sure, name=name, polarity=each)
                 found.append((one, held))
         yield from sorted(found, key=lambda pair: pair[0].at)
 
-    def _evidence(self, number: int) -> tuple[int, int]:
-        """The tokens that state a capability: the run around the most probable one."""
-        scores = self.scores.evidence[number]
+    def _evidence(self, number: int, without: Collection[int] = ()) -> tuple[int, int]:
+        """The tokens that state a capability: the run around the most probable one, `without`
+        those that state something else of it."""
+        scores = self.scores.evidence[number].copy()
+        scores[[*without]] = scores.min() - _FALL
         inner = scores[1:-1] if len(scores) > 2 else scores
         best = int(inner.argmax()) + (len(scores) > 2)
         least = min(math.log(_EVIDENCE / (1 - _EVIDENCE)), scores[best] - _FALL)

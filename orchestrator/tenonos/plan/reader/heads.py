@@ -13,7 +13,9 @@ import numpy as np
 from tenonos.plan.reader.encoder import Array, Parameters, gelu, softmax
 from tenonos.plan.reader.reading import Polarity, Role, VmKind
 
-POLARITIES = ("neutral", *get_args(Polarity))
+CONTRADICTED = "contradicted"
+"""Both demanded and forbidden, in one objective."""
+POLARITIES = ("neutral", *get_args(Polarity), CONTRADICTED)
 KINDS = get_args(VmKind)
 UTILITIES = ("footprint", "latency", "balance", "power", "security")
 SPANS = ("application", "background", "other-system", "instruction", "board", "conflict")
