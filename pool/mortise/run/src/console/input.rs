@@ -1,6 +1,8 @@
 //! Input of the serial line.
 
 use super::serial_irq::set_line;
+use crate::irq::deliver::interrupts_guest;
+use core::cell::Cell;
 use mortise_console::Input;
 use mortise_machine::{
     Core, Machine, Vm,
@@ -66,6 +68,17 @@ pub(crate) fn receive(core: &'static Core) {
     }
     core.input_pending.set(true);
     core.deferred_work.request();
+}
+
+/// Takes at most one byte of input, or part of it if an interrupt for the guest is pending: the next
+/// call continues.
+pub(crate) fn poll(core: &'static Core) {
+    const STEPS_OF_A_BYTE: u32 = 3;
+    let steps = Cell::new(0);
+    let interrupted = interrupts_guest(core);
+    process_input(core.machine, &|| {
+        steps.replace(steps.get() + 1) == STEPS_OF_A_BYTE || interrupted()
+    });
 }
 
 /// Processes received input until `stop` returns true; returns whether none is left. Input for

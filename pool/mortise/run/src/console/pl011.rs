@@ -1,7 +1,7 @@
 //! Accesses to the virtual PL011.
 
 use super::{
-    input::receive,
+    input::{poll, receive},
     serial_irq::{defer_line_update, set_line},
 };
 use crate::irq::deliver::interrupts_guest;
@@ -22,7 +22,7 @@ pub(crate) fn access(
     }
     if !core.machine.has_console_core() {
         // No receive interrupt is enabled: an access to the PL011 polls the UART.
-        receive(core);
+        poll(core);
     }
     let mut value = 0;
     let (sent, changed, had_room) = {
