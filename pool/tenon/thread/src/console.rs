@@ -141,8 +141,20 @@ pub(crate) fn has_input() -> bool {
     CONSOLE.with(|console| matches!(console, Console::Serial(_)))
 }
 
+/// The serial port, if Mortise emulates it. It always has room, and an access that a pending interrupt
+/// precedes is repeated: it needs neither the lock nor masked interrupts.
+fn virtual_port() -> Option<Serial> {
+    CONSOLE.with(|console| match console {
+        Console::Serial(serial) if options::virtual_serial() => Some(serial.clone()),
+        _ => None,
+    })
+}
+
 /// Reads an input byte, if there is one.
 pub(crate) fn read_byte() -> Option<u8> {
+    if let Some(mut port) = virtual_port() {
+        return port.read_byte();
+    }
     CONSOLE.with(|console| match console {
         Console::Serial(serial) => serial.read_byte(),
         Console::None | Console::Ring(_) => None,
@@ -153,13 +165,7 @@ pub(crate) fn read_byte() -> Option<u8> {
 /// time: a single one where Mortise prints it during a hypercall, and for a serial port.
 pub fn write(bytes: &[u8]) {
     const PIECE: usize = 16;
-    // A virtual port always has room, and a store that a pending interrupt precedes is repeated: it
-    // needs neither the lock nor masked interrupts.
-    let virtual_port = CONSOLE.with(|console| match console {
-        Console::Serial(serial) if options::virtual_serial() => Some(serial.clone()),
-        _ => None,
-    });
-    if let Some(mut port) = virtual_port {
+    if let Some(mut port) = virtual_port() {
         return bytes.iter().for_each(|byte| port.write_byte(*byte));
     }
     let (kicks, most) = CONSOLE.with(|console| match console {

@@ -10,7 +10,7 @@ pub fn is_available() -> bool {
     console::has_input()
 }
 
-/// Reads a byte if one has arrived; does not block.
+/// Reads a byte if one has arrived; does not block. One thread reads at a time.
 pub fn read_byte() -> Option<u8> {
     console::read_byte()
 }
