@@ -8,6 +8,9 @@ expect tenon$
 send busybox echo one two | busybox cat
 expect one two
 expect tenon$
+send busybox echo one two three four five six seven eight nine ten eleven twelve thirteen
+expect one two
+expect tenon$
 send busybox sh -c 'echo be""gun; busybox sleep 1000'
 expect begun
 send \x03\c
