@@ -103,7 +103,7 @@ class Debugger:
         what = "".join(f", breakpoint {breakpoint.number}" for breakpoint in hit)
         print(f"\n{now.text}, core {_number(core)}{what}")
         if hit:
-            _leave_inlined()
+            _leave_inlined(hit[0].place)
         gdb.execute("frame")
 
     def follow(self) -> None:
@@ -139,7 +139,7 @@ class VmBreakpoint(gdb.Breakpoint):
 
     def _condition_holds(self) -> bool:
         self._debugger.load(self.image)
-        _leave_inlined()
+        _leave_inlined(self.place)
         try:
             return bool(gdb.parse_and_eval(self.condition_in_image))
         except gdb.error as error:
@@ -346,11 +346,13 @@ class Follow(_Command):
         self.debugger.follow()
 
 
-def _leave_inlined() -> None:
-    """Select the function whose first instruction a breakpoint is at, not those inlined there."""
+def _leave_inlined(place: str) -> None:
+    """Select the function whose first instruction a breakpoint is at, not those inlined there,
+    except for one that the breakpoint names.
+    """
     frame = gdb.newest_frame()
     with contextlib.suppress(gdb.error, RuntimeError):
-        while frame.type() == gdb.INLINE_FRAME:
+        while frame.type() == gdb.INLINE_FRAME and not text.is_function(place, frame.name()):
             block = frame.block()
             while block.function is None:
                 block = block.superblock

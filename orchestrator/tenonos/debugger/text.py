@@ -37,6 +37,11 @@ def split_condition(text: str) -> tuple[str, str]:
     return text[: found.start()].strip(), text[found.end() :].strip()
 
 
+def is_function(place: str, name: str | None) -> bool:
+    """Whether a location is the name of a function, without its path or with it."""
+    return name is not None and (name == place or name.endswith(f"::{place}"))
+
+
 def placed(listed: str) -> list[int]:
     """The addresses of breakpoints in what `info breakpoints` prints."""
     return list(dict.fromkeys(int(number, 16) for number in _PLACED.findall(listed)))

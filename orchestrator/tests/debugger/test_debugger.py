@@ -299,6 +299,8 @@ def test_arguments_and_tables():
     assert text.split_condition("store if buffer == 0") == ("store", "buffer == 0")
     assert text.split_condition("main.c:16 if(n>1)") == ("main.c:16", "(n>1)")
     assert text.split_condition("notify") == ("notify", "")
+    assert text.is_function("store", "store") and text.is_function("store", "app::store")
+    assert not any(text.is_function("store", name) for name in (None, "restore", "store::new"))
     listed = (
         "Num     Type           Disp Enb Address            What\n"
         "-1      breakpoint     keep y   <MULTIPLE>         \n"

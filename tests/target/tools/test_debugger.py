@@ -28,6 +28,12 @@ __attribute__((noinline)) void step(int number)
 	__asm__ volatile("" : : "r"(number) : "memory");
 }
 
+static inline __attribute__((always_inline)) void note(int value)
+{
+	__asm__ volatile("nop" : : "r"(value) : "memory");
+	__asm__ volatile("nop" : : "r"(value) : "memory");
+}
+
 static void *hold(void *unused)
 {
 	pthread_mutex_lock(&table_lock);
@@ -52,6 +58,7 @@ int main(void)
 	nanosleep(&pause_time, NULL);
 	for (int number = 0;; number++) {
 		step(number);
+		note(number);
 		nanosleep(&pause_time, NULL);
 	}
 }
@@ -138,6 +145,16 @@ def test_a_breakpoint_is_of_one_vm(twins):
     assert re.search(r"right, core 0, which executes left\n", said)
     assert said.rstrip().count("left, core 0\n") == 1
     assert "Error" not in said and "Traceback" not in said
+
+
+def test_a_breakpoint_may_name_an_inlined_function(twins):
+    """Its condition and the place shown are those of that function, not of its caller."""
+    script = "tenon-break right note if value == 20\ncontinue\nprint value\nkill\n"
+    status, said = debug(twins, script)
+    assert status == 0, said
+    assert re.findall(r"^(\w+), core 0, breakpoint (\d)$", said, re.MULTILINE) == [("right", "1")]
+    assert re.findall(r"^\$\d = (\d+)$", said, re.MULTILINE) == ["20"], said
+    assert "No symbol" not in said
 
 
 def test_threads_of_a_vm_that_no_core_executes_are_listed(twins):
