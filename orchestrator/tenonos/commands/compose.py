@@ -91,7 +91,7 @@ def command(
     from tenonos.plan.reader import load
     from tenonos.plan.report import questions, refusal, show
     from tenonos.plan.write import folder_for, system_name
-    from tenonos.system.board import played
+    from tenonos.system.board import is_emulated
 
     using = planner_named(planner, Model(model, record, replay, seconds, tokens))
     home = output or like
@@ -134,6 +134,6 @@ def command(
         show(answer)
     if folder:
         shown = paths.shown(folder)
-        runs = answer.board in played()
+        runs = is_emulated(answer.board)
         step = f"run {shown}" if runs else f"build {shown} -o {shown}-card"
         ui.message(f"wrote {shown}/; next: {paths.command()} {step}")

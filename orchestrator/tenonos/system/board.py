@@ -329,6 +329,11 @@ def played() -> list[str]:
     return [name for name, qemu in emulators.items() if qemu is not None and qemu.since is None]
 
 
+def is_emulated(name: str) -> bool:
+    """Whether some version of the emulator has a board of the clone."""
+    return name in names() and _read(name).qemu is not None
+
+
 REACH = 1 << 32
 """Address bits of the kernels' own maps: 32 (`pool/core/paging`, `pool/tenon/map`)."""
 
