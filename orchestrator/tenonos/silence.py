@@ -68,7 +68,9 @@ class Silence:
             return
         self._last = now
         wait = waits[0]
-        self._tell(f"{wait.text}: {now - wait.began:.0f} s so far; {wait.how}")
+        seconds = round(now - wait.began)
+        lasted = f": {seconds} s so far" if seconds else ""
+        self._tell(f"{wait.text}{lasted}; {wait.how}")
 
     def watch(self, interval: float = 0.5) -> None:
         """Check at intervals, until the process ends."""
