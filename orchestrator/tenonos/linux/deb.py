@@ -30,6 +30,8 @@ def depends(package: Path) -> tuple[str, ...]:
     with opened(package) as content:
         fields = content.debcontrol()
     wishes = ", ".join(fields[key] for key in ("Pre-Depends", "Depends") if key in fields)
+    if not wishes:
+        return ()
     return tuple(
         str(alternatives[0]["name"])
         for alternatives in PkgRelation.parse_relations(wishes)
