@@ -31,7 +31,8 @@ TF-A is optional: the firmware's own stub starts the cores by its spin table. TF
 the workarounds against speculation. It comes from \
 <https://git.trustedfirmware.org/TF-A/trusted-firmware-a>; `make CROSS_COMPILE=aarch64-linux-gnu- \
 PLAT=rpi4 bl31` makes `bl31.bin`, which goes beside the firmware, with `armstub=bl31.bin` in \
-`config.txt`. The system is then built for a board without `spin_table`.
+`config.txt`. For TF-A, first remove `spin_table` from the board's `board.toml` and build the \
+system again.
 """
 
 U_BOOT = """\
