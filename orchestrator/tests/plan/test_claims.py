@@ -12,7 +12,11 @@ from tenonos.plan.planner import Offline
 from tenonos.plan.reader import load
 from tenonos.plan.reader.reading import Amount, Owner, Reading, Span, Statement, Task, Vm
 
-LACKING = {"driver.i2c": "driver i2c: an I2C bus.", "bus.can": "bus can: a CAN bus controller."}
+LACKING = {
+    "driver.i2c": "driver i2c: an I2C bus.",
+    "driver.pwm": "driver pwm: pulse-width modulation outputs.",
+    "bus.can": "bus can: a CAN bus controller.",
+}
 
 
 class Read(Offline):
@@ -391,6 +395,14 @@ def test_a_certain_demand_that_the_pool_lacks_refuses_what_the_rules_accept(pool
     reading = text.reading(text.said("beside", "bus.can", sure=0.99))
     answer = compose(text.text, pool=pool, using=Read(reading))
     assert [missing.capability for missing in answer.missing] == ["bus.can"]
+
+
+def test_what_a_demanded_application_has_is_not_lacking(pool):
+    """The dimmer's keywords have PWM, so that the pool needs no driver of that name for it."""
+    text = Text("dim a lamp by PWM at 1 kHz on a GPIO pin")
+    reading = text.reading(text.said("PWM", "driver.pwm", sure=0.99))
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert answer.accepted and ("capability", "apps/dimmer") in demands(answer, "capability")
 
 
 def test_a_contradiction_of_the_user_stays_a_conflict(pool):
