@@ -274,6 +274,25 @@ static void notices(void)
 	show("remove", mq_unlink("/n"));
 }
 
+/* A receiver without a place for a message loses it: a sender that waits has the room. */
+static void lost(void)
+{
+	struct mq_attr one = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	long queue = open_queue("f", O_RDWR | O_CREAT, 0600, &one);
+	pid_t child;
+	int code = 1;
+
+	show("send", mq_send(queue, "a", 1, 0));
+	child = fork();
+	if (child == 0)
+		_exit(mq_send(queue, "b", 1, 0) != 0);
+	pause_for(20);
+	show("far buffer", syscall(SYS_mq_timedreceive, queue, (void *)8, 8, NULL, NULL));
+	show("sender", waitpid(child, &code, 0) == child ? code : -1);
+	show_message(queue);
+	show("remove", mq_unlink("/f"));
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -282,6 +301,7 @@ int main(void)
 	run_part(messages);
 	run_part(interrupted);
 	run_part(notices);
+	run_part(lost);
 	mq_unlink("/r");
 	return 0;
 }

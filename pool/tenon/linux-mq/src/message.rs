@@ -178,13 +178,13 @@ pub fn mq_timedreceive(caller: &Caller) -> Result<u64, Errno> {
         let Some((next, place)) = next else {
             return Ok(None);
         };
+        state_events(&mut state.files, special.number, WRITABLE);
         // As in Linux, a message is lost for which the caller has no place.
         if caller.address(3) != 0 {
             let bytes = next.priority.to_le_bytes();
             user_memory::write(state, caller, caller.address(3), &bytes)?;
         }
         copy_out(state, caller, place, next.length as usize)?;
-        state_events(&mut state.files, special.number, WRITABLE);
         Ok(Some(u64::from(next.length)))
     })
 }
