@@ -44,9 +44,7 @@ fn with<R>(
         let owner = owner(state, caller)?;
         let id = u32::try_from(id).map_err(|_| Errno::EINVAL)?;
         with_timers(Errno::EINVAL, |timers| {
-            let timer = timers.get_mut(id);
-            let timer = timer.filter(|timer| timer.owner == owner && timer.which.is_none());
-            let timer = timer.ok_or(Errno::EINVAL)?;
+            let timer = timers.created_by(owner, id)?;
             let time = timer.clock.read(state).unwrap_or_default();
             let result = action(timer, time);
             timers.schedule(id);
@@ -182,10 +180,12 @@ pub fn timer_getoverrun(caller: &Caller) -> Result<u64, Errno> {
 
 /// `timer_delete`.
 pub fn timer_delete(caller: &Caller) -> Result<u64, Errno> {
-    with(caller, caller.int(0), |_, _| ())?;
     with_state(|state| {
+        let owner = owner(state, caller)?;
+        let id = caller.int(0) as u32;
         with_timers(Errno::EINVAL, |timers| {
-            timers.remove(caller.int(0) as u32, &mut state.frames);
+            timers.created_by(owner, id)?;
+            timers.remove(id, &mut state.frames);
             Ok(0)
         })
     })

@@ -263,6 +263,13 @@ impl Timers {
         self.all.get_mut(id)
     }
 
+    /// A timer of `timer_create`, if this program has it.
+    pub fn created_by(&mut self, owner: (u32, u32), id: u32) -> Result<&mut Timer, Errno> {
+        let timer = self.all.get_mut(id);
+        let timer = timer.filter(|timer| timer.owner == owner && timer.which.is_none());
+        timer.ok_or(Errno::EINVAL)
+    }
+
     /// The first timer that fits, by its number.
     pub fn find(&self, fits: impl Fn(&Timer) -> bool) -> Option<u32> {
         let mut numbers = self.all.numbers(0);
