@@ -111,6 +111,7 @@ class Line:
 
     time_ns: int | None
     text: str = ""
+    ended: bool = False
 
 
 @dataclass
@@ -126,6 +127,7 @@ class Transcript:
         if not self.lines:
             self.lines.append(Line(chunk.time_ns))
         self.lines[-1].text += chunk.text
+        self.lines[-1].ended = chunk.ends
 
     def find(self, text: str, start: tuple[int, int]) -> tuple[int, int] | None:
         """The position (line, column) after the first `text` from `start` on."""

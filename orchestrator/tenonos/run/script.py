@@ -17,6 +17,8 @@ from tenonos.errors import InputError, WorkError
 from tenonos.run.console import Transcript
 
 DEFAULT_TIMEOUT = 120.0
+REST = 1.0
+"""Seconds in which the rest of the last expected line may come; a prompt has none."""
 _ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"e": b"\x1b", b"\\": b"\\"}
 _ESCAPE = re.compile(rb"\\(x[0-9A-Fa-f]{2}|[\x00-\x7f]|[\x80-\xff]+|$)")
 
@@ -105,6 +107,8 @@ class Player:
         self._position = (0, 0)
         self._next = 0
         self._since: float | None = None
+        self._last: float | None = None
+        """When the last expected text was there."""
 
     @property
     def done(self) -> bool:
@@ -123,6 +127,8 @@ class Player:
                 if found is None:
                     self._check(step, now)
                     return
+                if step is self._steps[-1] and not self._is_whole(transcript, found[0], now):
+                    return
                 self._position = found
             else:
                 self._send(self.vm, step.content)
@@ -136,6 +142,12 @@ class Player:
         return (
             f"{self.vm} ({state}) to print {step.text!r} ({step.where}), at most {left:.0f} s more"
         )
+
+    def _is_whole(self, transcript: Transcript, row: int, now: float) -> bool:
+        """Whether the last expected line is printed to its end: a script may end the run."""
+        if self._last is None:
+            self._last = now
+        return transcript.lines[row].ended or now - self._last >= REST
 
     def _check(self, step: Step, now: float) -> None:
         assert self._since is not None

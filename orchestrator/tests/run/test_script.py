@@ -76,6 +76,25 @@ def test_a_script_is_played(tmp_path):
     assert player.done and sent[1:] == [("linux", b"ok\n")]
 
 
+def test_a_script_ends_with_the_end_of_its_last_line(tmp_path):
+    """What the line says after the expected text is read, and a prompt is not waited for long."""
+    steps = script(tmp_path, "expect error:\n")
+    player = Player("linux", steps, lambda *_: None)
+    transcript = said()
+    transcript.add(Chunk("linux", 0, "error:", begins=True))
+    player.advance(transcript, now=0)
+    assert not player.done
+    transcript.add(Chunk("linux", 0, " ENOEXEC", begins=False, ends=True))
+    player.advance(transcript, now=0.1)
+    assert player.done
+    prompt = Player("linux", script(tmp_path, "expect $\n"), lambda *_: None)
+    transcript.add(Chunk("linux", 0, "$ ", begins=True))
+    prompt.advance(transcript, now=5)
+    assert not prompt.done
+    prompt.advance(transcript, now=6)
+    assert prompt.done
+
+
 def test_waiting_ends_with_the_line_that_waited(tmp_path):
     player = Player("linux", script(tmp_path, "timeout 3\nexpect never\n"), lambda *_: None)
     player.advance(said(), now=10)
