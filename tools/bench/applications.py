@@ -18,8 +18,6 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from tenonos import build, paths, system
-from tenonos.build import elf
-from tenonos.cards.card import Size
 from tenonos.cards.estimate import of_tree
 from tenonos.errors import InputError, TenonError
 from tenonos.plan.compose import compose
@@ -29,6 +27,7 @@ from tenonos.run import RunOptions, Session, Target, script
 from tools.bench import library_ablation
 from tools.bench.row import Row
 from tools.bench.verdicts import HOST, STAGES, SUITE
+from tools.cards.measure import own_size
 from tools.cards.specimens import settings
 
 FILE = paths.ROOT / "bench" / "applications.toml"
@@ -164,7 +163,7 @@ def _card_error(built: build.Built) -> float:
         (
             image.kind,
             [*(library.id for library in image.libraries), *settings(image)],
-            Size(**elf.sections(built.elf_files[image.name].read_bytes())),
+            own_size(image, built.elf_files[image.name].read_bytes()),
         )
         for image in built.images
     )

@@ -18,6 +18,7 @@ from tenonos.analysis.graph import Graph
 from tenonos.analysis.stacks import Need, Stacks
 from tenonos.build import elf
 from tenonos.build.attribution import Ownership
+from tenonos.build.images import Image
 from tenonos.cards.card import Card, Part, Size, kernel, total
 from tenonos.pace import Pace
 from tools.cards.specimens import Specimen, is_of_system
@@ -88,7 +89,12 @@ def dissect(specimen: Specimen, file: Path) -> Dissected:
         owner = ownership.of(function.start)
         if owner in folders:
             deepest[owner] = deepest.get(owner, Need()) | stacks.of(function)
-    return Dissected(specimen, Size(**elf.sections(content)), ownership.bytes(), deepest)
+    return Dissected(specimen, own_size(specimen.image, content), ownership.bytes(), deepest)
+
+
+def own_size(image: Image, content: bytes) -> Size:
+    """The size of a built image without the files of its processes."""
+    return Size(**elf.sections(content)) - Size(rodata=len(image.files))
 
 
 def _parts(kind: str, found: list[Dissected]) -> dict[str, Part]:

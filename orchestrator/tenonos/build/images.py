@@ -67,7 +67,7 @@ class Space:
             vm = self.system.vm(image)
             where = self.system.at(vm, "cpus")
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
-            if vm.console == "pl011":
+            if vm.console == "pl011" and self.system.mode != BARE:
                 given.append(Assignment("TENON_THREAD_VIRTUAL_SERIAL", "y", where))
             given += self._task_priorities(vm)
             if vm.strace:
