@@ -79,14 +79,21 @@ def _guessed(rules: Plan) -> bool:
 
 def _covers(plan: Plan, rules: Plan) -> bool:
     """Whether the reader's plan has all times and sizes of the rules', and as many VMs, so that
-    only the meaning of the words is in dispute. A VM that is not named follows from a demand."""
+    only the meaning of the words is in dispute, and each application that the objective names. A VM
+    that is not named follows from a demand."""
     mine, theirs = (
         {(i.kind, i.value) for i in each.items if i.stated and i.unit in (NANOSECONDS, BYTES)}
         for each in (plan, rules)
     )
     own, other = (Counter(guest.kind for guest in each.guests) for each in (plan, rules))
     enough = max(own["tenon"], 1) >= other["tenon"] and own["linux"] >= other["linux"]
-    return theirs <= mine and enough and not _is_unclear(plan)
+    return theirs <= mine and enough and not _is_unclear(plan) and not _named(rules) - _named(plan)
+
+
+def _named(plan: Plan) -> set[str]:
+    """The applications of the pool that the objective names by their own words."""
+    values = {str(item.value) for item in plan.items if item.stated}
+    return {value for value in values if value.startswith("apps/")}
 
 
 def _instead_of(plan: Plan, rules: Plan) -> Plan:

@@ -397,6 +397,13 @@ def test_a_certain_demand_that_the_pool_lacks_refuses_what_the_rules_accept(pool
     assert [missing.capability for missing in answer.missing] == ["bus.can"]
 
 
+def test_an_application_that_is_named_stays(pool):
+    text = Text("a team on four cores")
+    reading = text.reading(text.said("four cores", "sched.smp", sure=0.99))
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert ("capability", "apps/team") in demands(answer, "capability")
+
+
 def test_what_a_demanded_application_has_is_not_lacking(pool):
     """The dimmer's keywords have PWM, so that the pool needs no driver of that name for it."""
     text = Text("dim a lamp by PWM at 1 kHz on a GPIO pin")
