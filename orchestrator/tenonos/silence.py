@@ -68,9 +68,7 @@ class Silence:
             return
         self._last = now
         wait = waits[0]
-        seconds = round(now - wait.began)
-        lasted = f": {seconds} s so far" if seconds else ""
-        self._tell(f"{wait.text}{lasted}; {wait.how}")
+        self._tell(f"{wait.text}: {now - wait.began:.0f} s so far; {wait.how}")
 
     def watch(self, interval: float = 0.5) -> None:
         """Check at intervals, until the process ends."""

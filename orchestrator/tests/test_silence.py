@@ -108,7 +108,7 @@ def test_each_command_states_that_it_is_at_work(name, clock, monkeypatch):
 def test_a_step_off_a_terminal_repeats_itself(told, capsys):
     with ui.step("Building mortise"):
         time.sleep(0.25)
-    assert told[0].startswith("Building mortise; ")
+    assert told[0].startswith("Building mortise: 0 s so far; ")
     assert capsys.readouterr().err == "Building mortise\n"
 
 
@@ -116,7 +116,7 @@ def test_an_activity_names_what_it_is_at(told):
     with ui.activity("measuring") as tell:
         tell("yield")
         time.sleep(0.25)
-    assert told[0].startswith("measuring: yield; ")
+    assert told[0].startswith("measuring: yield: 0 s so far; ")
 
 
 def test_a_held_lock_names_its_holder(told, tmp_path):
