@@ -41,8 +41,8 @@ def combined(
     """The plan of an objective by both readings; `lacking` has the texts of capabilities that the
     pool may lack, `answers` are the user's to questions about some."""
     served = _served(rules, pool, lacking)
-    left = [said for said in reading.capabilities if said.name not in served]
-    reading = reading.model_copy(update={"capabilities": type(reading.capabilities)(left)})
+    left = tuple(said for said in reading.capabilities if said.name not in served)
+    reading = reading.model_copy(update={"capabilities": left})
     plan = _by_reader(rules, reading, pool, lacking, answers or {})
     if not rules.missing:
         doubts = [*_doubts(rules, reading)]
@@ -59,10 +59,10 @@ def combined(
 
 
 def _served(rules: Plan, pool: Pool, lacking: Mapping[str, str]) -> frozenset[str]:
-    """Capabilities that the pool lacks in general and an application that the rules demand has, by
-    the keywords of the latter."""
-    found = (pool.by_name.get(str(item.value)) for item in rules.items if item.stated)
-    words = ", ".join(word for entry in found if entry is not None for word in entry.keywords)
+    """Capabilities that the pool lacks in general and an application that the objective names has,
+    by the keywords of the latter."""
+    found = (pool.by_name[name] for name in _named(rules) & pool.by_name.keys())
+    words = ", ".join(word for entry in found for word in entry.keywords)
     return frozenset(name for name, text in lacking.items() if stands(name, text, words))
 
 
