@@ -232,8 +232,10 @@ def run(arguments: list[str] | None = None) -> int:
         _complain("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of the pipe has closed it; prevent the flush at exit too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        # The pipe's other end is closed; a flush at exit must not fail again.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
         return 1
     except Exception as error:
         if (trouble := host.trouble(error)) is not None:

@@ -86,11 +86,15 @@ class _Messages(io.FileIO):
     """Standard error: work goes on where messages cannot be written."""
 
     def write(self, data: Any, /) -> int:
-        """Write data, or lose it."""
+        """Write data, or lose it; the end of a pipe that has the output too ends the command."""
         try:
             return super().write(data)
+        except BrokenPipeError:
+            if os.path.samestat(os.fstat(1), os.fstat(2)):
+                raise
         except OSError:
-            return memoryview(data).nbytes
+            pass
+        return memoryview(data).nbytes
 
 
 def connect() -> bool:

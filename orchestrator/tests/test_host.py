@@ -11,10 +11,17 @@ import pytest
 from tenonos import cli, host, outputs, paths
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
+from tenonos.plan.reader import load
 from tenonos.serve.served_folder import Project
 from tenonos.serve.tools import asked
 
 LOOP = "a 1 kHz control loop"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _base_model():
+    """The base model of the reader, which the first sentence of a clone would fetch."""
+    load.provide()
 
 
 def tenon(*line, redirect="", folder=ROOT):
@@ -58,6 +65,23 @@ def test_work_goes_on_without_messages_or_input(tmp_path, redirect):
     assert done.returncode == 0
     assert (tmp_path / "made/system.toml").exists()
     assert "motor" in (tmp_path / "out").read_text()
+
+
+@pytest.mark.parametrize(("both", "ends"), [(True, True), (False, False)])
+def test_a_closed_pipe_ends_a_command_if_it_has_the_output_too(tmp_path, both, ends):
+    work = "import sys; from tenonos import cli, host; host.connect()\n"
+    work += "def app(*_, **__):\n print('one line', file=sys.stderr); open('went-on', 'w')\n"
+    work += "cli.app = app; sys.exit(cli.run([]))"
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-c", work],
+        cwd=tmp_path, stdout=writing if both else subprocess.DEVNULL, stderr=writing,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "orchestrator")}, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert done.returncode == (1 if ends else 0)
+    assert (tmp_path / "went-on").exists() != ends
 
 
 @pytest.mark.parametrize(
