@@ -24,7 +24,7 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
 pub(crate) static LOCKS: Locks = Locks {
     closed: |files, owner, inode, frames| end(files, Owner::Process(owner), Some(inode), frames),
     ended: |files, description, frames| {
-        crate::owner::end(description, frames);
+        crate::owner::end(files, description, frames);
         end(files, Owner::Description(description), None, frames);
     },
 };

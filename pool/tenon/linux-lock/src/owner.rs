@@ -2,6 +2,7 @@
 
 use tenon_process::{
     Caller, Errno, Files, Frames, Object, Objects, PipeEnd, State, Target, ready, user_memory,
+    with_state,
 };
 use tenon_signal::{Info, SIGNALS, code, number};
 use tenon_sync::Mutex;
@@ -30,6 +31,8 @@ struct Owner {
     /// With `O_ASYNC`: the source of events, and the descriptor by which that was set.
     source: Option<u32>,
     descriptor: i32,
+    /// The next owner with that source: its number plus one.
+    next: u32,
     /// The events of which it is told, and those of which it was not told yet.
     wanted: u16,
     pending: u16,
@@ -40,16 +43,83 @@ const THREAD: u32 = 0;
 const PROCESS: u32 = 1;
 const GROUP: u32 = 2;
 
-static TABLE: Mutex<Objects<Owner>> = Mutex::new(Objects::new(OWNERS));
-
-fn with<R>(action: impl FnOnce(&mut Objects<Owner>) -> Result<R, Errno>) -> Result<R, Errno> {
-    action(&mut *TABLE.lock().map_err(|_| Errno::ENOMEM)?)
+/// All owners, and which of them have events of which they were not told: a bit for each.
+struct Table {
+    owners: Objects<Owner>,
+    noted: [u64; (OWNERS / 64) as usize],
 }
 
-/// The first owner that fits.
-fn find(table: &Objects<Owner>, fits: impl Fn(&Owner) -> bool) -> Option<u32> {
-    let mut numbers = table.numbers(0);
-    numbers.find(|number| table.get(*number).is_some_and(&fits))
+impl Table {
+    const fn new() -> Self {
+        Self {
+            owners: Objects::new(OWNERS),
+            noted: [0; (OWNERS / 64) as usize],
+        }
+    }
+
+    /// The number of the owner of a description.
+    fn of(&self, description: u32) -> Option<u32> {
+        let mut numbers = self.owners.numbers(0);
+        numbers.find(|number| {
+            let owner = self.owners.get(*number);
+            owner.is_some_and(|owner| owner.description == description)
+        })
+    }
+
+    /// Puts an owner in front of those of its source, which begin with `first`; returns the new first.
+    fn link(&mut self, number: u32, first: u32) -> u32 {
+        if let Some(owner) = self.owners.get_mut(number) {
+            owner.next = first;
+        }
+        number + 1
+    }
+
+    /// Takes an owner from those of its source, which begin with `first`; returns the new first.
+    fn unlink(&mut self, number: u32, first: u32) -> u32 {
+        let next = self.owners.get(number).map_or(0, |owner| owner.next);
+        if first == number + 1 {
+            return next;
+        }
+        let mut at = first;
+        while let Some(owner) = at.checked_sub(1).and_then(|at| self.owners.get_mut(at)) {
+            if owner.next == number + 1 {
+                owner.next = next;
+                break;
+            }
+            at = owner.next;
+        }
+        first
+    }
+
+    /// Notes events for the owners of a source, which begin with `first`; whether any is to be told.
+    fn note(&mut self, first: u32, events: u16) -> bool {
+        let (mut noted, mut at) = (false, first);
+        while let Some(number) = at.checked_sub(1)
+            && let Some(owner) = self.owners.get_mut(number)
+        {
+            at = owner.next;
+            if owner.target != 0 && events & owner.wanted != 0 {
+                owner.pending |= events & owner.wanted;
+                if let Some(word) = self.noted.get_mut(number as usize / 64) {
+                    *word |= 1 << (number % 64);
+                }
+                noted = true;
+            }
+        }
+        noted
+    }
+
+    /// Takes the events of an owner of which it was not told.
+    fn take(&mut self, number: u32) -> Option<(Owner, u16)> {
+        let owner = self.owners.get_mut(number)?;
+        Some((*owner, core::mem::take(&mut owner.pending)))
+    }
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table::new());
+
+fn with<R>(action: impl FnOnce(&mut Table) -> Result<R, Errno>) -> Result<R, Errno> {
+    action(&mut *TABLE.lock().map_err(|_| Errno::ENOMEM)?)
 }
 
 /// The owner of the description of a descriptor, as it is stated so far.
@@ -57,8 +127,8 @@ fn get(state: &mut State, caller: &Caller) -> Result<Owner, Errno> {
     let (process, ..) = caller.parts(state)?;
     let description = Files::number(&process.descriptor(caller.int(0))?.file);
     with(|table| {
-        let number = find(table, |owner| owner.description == description);
-        let owner = number.and_then(|number| table.get(number)).copied();
+        let number = table.of(description);
+        let owner = number.and_then(|number| table.owners.get(number)).copied();
         Ok(owner.unwrap_or(Owner {
             description,
             ..Owner::default()
@@ -69,14 +139,14 @@ fn get(state: &mut State, caller: &Caller) -> Result<Owner, Errno> {
 /// Keeps the owner of a description, which ends with that.
 fn set(state: &mut State, caller: &Caller, owner: Owner) -> Result<(), Errno> {
     let (process, frames, files) = caller.parts(state)?;
-    let same = |other: &Owner| other.description == owner.description;
     with(|table| {
-        if let Some(place) = find(table, same).and_then(|number| table.get_mut(number)) {
+        let number = table.of(owner.description);
+        if let Some(place) = number.and_then(|number| table.owners.get_mut(number)) {
             *place = owner;
             return Ok(());
         }
-        let numbers = table.numbers(0);
-        let owners = numbers.filter_map(|number| table.get(number));
+        let numbers = table.owners.numbers(0);
+        let owners = numbers.filter_map(|number| table.owners.get(number));
         let own = owners.filter(|owner| owner.giver == caller.process());
         if own.count() >= OF_PROCESS {
             return Err(Errno::ENOMEM);
@@ -85,7 +155,7 @@ fn set(state: &mut State, caller: &Caller, owner: Owner) -> Result<(), Errno> {
             giver: caller.process(),
             ..owner
         };
-        let inserted = table.insert(owner, 0, frames);
+        let inserted = table.owners.insert(owner, 0, frames);
         inserted.map(drop).map_err(|_| Errno::ENOMEM)
     })?;
     let file = &process.descriptor(caller.int(0))?.file;
@@ -94,10 +164,16 @@ fn set(state: &mut State, caller: &Caller, owner: Owner) -> Result<(), Errno> {
 }
 
 /// Ends the owner of a description that is closed.
-pub(crate) fn end(description: u32, frames: &mut Frames) {
+pub(crate) fn end(files: &mut Files, description: u32, frames: &mut Frames) {
     let _ = with(|table| {
-        if let Some(number) = find(table, |owner| owner.description == description) {
-            table.remove(number, frames);
+        if let Some(number) = table.of(description)
+            && let Some(owner) = table.owners.get(number).copied()
+        {
+            if let Some(source) = owner.source {
+                let first = table.unlink(number, files.owned(source));
+                files.set_owned(source, first, note);
+            }
+            table.owners.remove(number, frames);
         }
         Ok(())
     });
@@ -203,6 +279,7 @@ pub(crate) fn set_async(state: &mut State, caller: &Caller, on: bool) -> Result<
         Object::Pipe(_, PipeEnd::Write, _) => OUT,
         _ => IN | OUT,
     };
+    let before = owner.source;
     let owner = Owner {
         source: on.then_some(source),
         descriptor: caller.int(0),
@@ -215,53 +292,40 @@ pub(crate) fn set_async(state: &mut State, caller: &Caller, on: bool) -> Result<
     let (process, _, files) = caller.parts(state)?;
     let flags = &mut files.get(&process.descriptor(caller.int(0))?.file)?.flags;
     *flags = *flags & !ASYNC | if on { ASYNC } else { 0 };
-    files.set_owned(source, note);
-    Ok(())
-}
-
-/// Notes the events of a source for its owners; whether there are any.
-fn note(source: u32, events: u16) -> bool {
-    let noted = with(|table| {
-        let (mut noted, mut from) = (false, 0);
-        while let Some(number) = table.next(from) {
-            from = number + 1;
-            if let Some(owner) = table.get_mut(number)
-                && owner.source == Some(source)
-                && owner.target != 0
-            {
-                owner.pending |= events & owner.wanted;
-                noted |= owner.pending != 0;
-            }
+    with(|table| {
+        let number = table.of(owner.description).ok_or(Errno::ENOMEM)?;
+        if let Some(before) = before {
+            files.set_owned(before, table.unlink(number, files.owned(before)), note);
         }
-        Ok(noted)
-    });
-    noted.unwrap_or(false)
+        if on {
+            files.set_owned(source, table.link(number, files.owned(source)), note);
+        }
+        Ok(())
+    })
 }
 
-/// Sends the signals of all events that were noted.
-fn send_all(state: &mut State) {
-    let mut from = 0;
-    loop {
-        let next = with(|table| {
-            while let Some(number) = table.next(from) {
-                from = number + 1;
-                if let Some(owner) = table.get_mut(number)
-                    && owner.pending != 0
-                {
-                    let events = core::mem::take(&mut owner.pending);
-                    return Ok(Some((*owner, events)));
+/// Notes events for the owners of a source, which begin with `first`; whether any is to be told.
+fn note(first: u32, events: u16) -> bool {
+    with(|table| Ok(table.note(first, events))).unwrap_or(false)
+}
+
+/// Sends the signals of all events that were noted, one to a process while the state is held.
+fn send_all() {
+    let noted = with(|table| Ok(core::mem::take(&mut table.noted)));
+    for (word, mut bits) in (0..).zip(noted.unwrap_or_default()) {
+        while bits != 0 {
+            let number = word * 64 + bits.trailing_zeros();
+            bits &= bits - 1;
+            let Ok(Some((owner, events))) = with(|table| Ok(table.take(number))) else {
+                continue;
+            };
+            for (kind, event, band) in [(IN, 1, 0x41), (OUT, 2, 0x304)] {
+                let info = info(&owner, event, band);
+                let mut next = (events & kind != 0).then_some(0);
+                while let Some(from) = next {
+                    next = with_state(|state| send(state, &owner, &info, from));
                 }
             }
-            Ok(None)
-        });
-        let Ok(Some((owner, events))) = next else {
-            return;
-        };
-        if events & IN != 0 {
-            send(state, &owner, info(&owner, 1, 0x41));
-        }
-        if events & OUT != 0 {
-            send(state, &owner, info(&owner, 2, 0x304));
         }
     }
 }
@@ -284,46 +348,39 @@ fn info(owner: &Owner, event: i32, band: u64) -> Info {
 }
 
 /// Sends a signal to an owner, as far as the giver may; `SIGIO` where there is no room for another one.
-fn send(state: &mut State, owner: &Owner, info: Info) {
-    let may = |state: &State, number: u32| {
-        let (real, effective) = owner.users;
-        state.process_of(number).is_some_and(|process| {
-            let user = process.credentials.user();
-            let own = [user.real, user.saved];
-            effective == 0 || own.contains(&real) || own.contains(&effective)
-        })
-    };
-    let signal = |state: &mut State, target| {
-        if state.send(target, &info) == Err(Errno::EAGAIN) {
-            let plain = Info {
-                signal: number::IO,
-                code: code::KERNEL,
-                ..Info::default()
-            };
-            // One that is pending is as good as several.
-            let _ = state.send(target, &plain);
-        }
-    };
-    match owner.kind {
+/// In a group, to the first process with a number from `from` on: returns where the next one begins.
+fn send(state: &mut State, owner: &Owner, info: &Info, from: u32) -> Option<u32> {
+    let (target, number, next) = match owner.kind {
         GROUP => {
-            let mut next = 0;
-            while let Some(process) = state.next_process(next) {
-                let (number, group) = (process.number, process.group);
-                next = number + 1;
-                if group == owner.target && may(state, number) {
-                    signal(state, Target::Process(number));
+            let mut from = from;
+            let process = loop {
+                let process = state.next_process(from)?;
+                if process.group == owner.target {
+                    break process.number;
                 }
-            }
+                from = process.number + 1;
+            };
+            (Target::Process(process), process, Some(process + 1))
         }
-        kind if may(state, owner.target) => signal(
-            state,
-            match kind {
-                THREAD => Target::Thread(None, owner.target),
-                _ => Target::Process(owner.target),
-            },
-        ),
-        _ => {}
+        THREAD => (Target::Thread(None, owner.target), owner.target, None),
+        _ => (Target::Process(owner.target), owner.target, None),
+    };
+    let (real, effective) = owner.users;
+    let may = state.process_of(number).is_some_and(|process| {
+        let user = process.credentials.user();
+        let own = [user.real, user.saved];
+        effective == 0 || own.contains(&real) || own.contains(&effective)
+    });
+    if may && state.send(target, info) == Err(Errno::EAGAIN) {
+        let plain = Info {
+            signal: number::IO,
+            code: code::KERNEL,
+            ..Info::default()
+        };
+        // One that is pending is as good as several.
+        let _ = state.send(target, &plain);
     }
+    next
 }
 
 #[cfg(test)]
@@ -342,5 +399,44 @@ mod tests {
         let other = info(&owner, 2, 0x304);
         assert_eq!((other.signal, other.code), (34, 2));
         assert_eq!(other.words[..2], [0x304, 7]);
+    }
+
+    #[test]
+    fn events_are_noted_for_the_owners_of_their_source_alone() {
+        let mut frames = Frames::of_host(64);
+        let total = frames.available();
+        let mut table = Table::new();
+        let mut first = [0; 2];
+        for description in 0..140 {
+            let owner = Owner {
+                description,
+                target: 1,
+                wanted: IN,
+                ..Owner::default()
+            };
+            let number = table.owners.insert(owner, 0, &mut frames).unwrap();
+            let first = &mut first[usize::from(description == 130 || description == 7)];
+            *first = table.link(number, *first);
+        }
+        assert!(!table.note(first[1], ready::WRITABLE));
+        assert!(table.note(first[1], ready::READABLE | ready::ERROR));
+        assert_eq!(table.noted[..3], [1 << 7, 0, 1 << 2]);
+        let (owner, events) = table.take(130).unwrap();
+        assert_eq!((owner.description, events), (130, ready::READABLE));
+        assert_eq!(table.take(130).unwrap().1, 0);
+        // The last one of the list, and then the first.
+        table.noted = Default::default();
+        for (number, rest) in [(7, 1 << 2), (130, 0)] {
+            first[1] = table.unlink(number, first[1]);
+            table.owners.remove(number, &mut frames);
+            table.note(first[1], IN);
+            assert_eq!(table.noted[..3], [0, 0, rest]);
+            table.noted = Default::default();
+        }
+        assert_eq!(first[1], 0);
+        for number in 0..140 {
+            table.owners.remove(number, &mut frames);
+        }
+        assert_eq!(frames.available(), total);
     }
 }

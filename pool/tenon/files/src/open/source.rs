@@ -49,8 +49,8 @@ struct Source {
     polls: u64,
     /// The observer is told of events.
     watched: bool,
-    /// A library notes events for owners of descriptions.
-    owned: bool,
+    /// A library notes events for owners of descriptions: the first one, by its number plus one.
+    owned: u32,
 }
 
 impl Source {
@@ -80,8 +80,8 @@ pub(super) struct Sources {
     /// The bit after that of the thread which was woken last.
     turn: u32,
     pub(super) observer: Option<&'static Observer>,
-    /// Notes the events of a source for owners; whether there are any.
-    note: Option<fn(source: u32, events: u16) -> bool>,
+    /// Notes events for owners, by the first one of a source; whether any is to be told.
+    note: Option<fn(first: u32, events: u16) -> bool>,
     /// Events were noted.
     noted: bool,
 }
@@ -198,17 +198,26 @@ impl Files {
                 self.wake_next(number, Side::Write);
             }
         }
-        if owned && let Some(note) = self.sources.note {
-            self.sources.noted |= note(number, events);
+        if owned != 0
+            && let Some(note) = self.sources.note
+        {
+            self.sources.noted |= note(owned, events);
         }
         watched
     }
 
-    /// Has a function note events of a source for owners of its descriptions.
-    pub fn set_owned(&mut self, source: u32, note: fn(u32, u16) -> bool) {
+    /// The first owner of descriptions of a source, by its number plus one.
+    #[must_use]
+    pub fn owned(&self, source: u32) -> u32 {
+        let source = self.sources.table.get(source);
+        source.map_or(0, |source| source.owned)
+    }
+
+    /// Has a function note events of a source for owners of its descriptions, which begin with `first`.
+    pub fn set_owned(&mut self, source: u32, first: u32, note: fn(u32, u16) -> bool) {
         self.sources.note = Some(note);
         if let Some(source) = self.sources.table.get_mut(source) {
-            source.owned = true;
+            source.owned = first;
         }
     }
 

@@ -74,8 +74,8 @@ pub struct State {
     pub on_end: [Option<AtEnd>; 6],
     /// Told of each signal that has become pending: the number of its process, and its own.
     pub on_signal: Option<fn(&mut State, u32, u8)>,
-    /// Sends signals for events that were noted for owners of descriptions.
-    pub on_owned: Option<fn(&mut State)>,
+    /// Sends signals for events that were noted for owners of descriptions, while no thread holds this.
+    pub on_owned: Option<fn()>,
     /// The generator of random numbers.
     pub entropy: Generator,
     /// Numbers of system calls that are reported as unserved.
@@ -95,13 +95,14 @@ pub fn with_state<R>(action: impl FnOnce(&mut State) -> R) -> R {
         .expect("a thread ended with the state of processes");
     let state = guard.as_mut().expect("processes have not been started");
     let result = action(state);
-    let noted = serves(FCNTL) && state.files.take_noted();
-    if let (true, Some(send)) = (noted, state.on_owned) {
-        send(state);
-    }
     let woken = state.files.take_woken();
     if woken != 0 {
         state.wake_enlisted(woken);
+    }
+    let noted = serves(FCNTL) && state.files.take_noted();
+    if let (true, Some(send)) = (noted, state.on_owned) {
+        drop(guard);
+        send();
     }
     result
 }
