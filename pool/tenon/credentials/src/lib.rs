@@ -27,7 +27,7 @@ mod limits;
 mod usage;
 
 pub use capabilities::{Capabilities, capability};
-pub use limits::{Limit, Limits, UNLIMITED, resource};
+pub use limits::{Limit, Limits, UNLIMITED, has_share, resource};
 pub use tenon_program::Errno;
 pub use usage::Usage;
 

@@ -28,6 +28,12 @@ pub mod resource {
     pub const COUNT: usize = 16;
 }
 
+/// Whether a user or a process with `own` objects of a table may have another one, where there are `all` and
+/// at most `limit`: always while half of them are free, and then up to an eighth of the limit.
+pub fn has_share(all: u32, limit: u32, own: impl FnOnce() -> u32) -> bool {
+    all < limit / 2 || own() < limit / 8
+}
+
 /// `RLIM_INFINITY`.
 pub const UNLIMITED: u64 = u64::MAX;
 

@@ -2,7 +2,7 @@
 
 use crate::queue::{Event, IGNORED, Queue};
 use tenon_files::event::DELETE_SELF;
-use tenon_process::{Errno, Files, Frames, Objects, ready};
+use tenon_process::{Errno, Files, Frames, Objects, has_share, ready};
 use tenon_sync::Mutex;
 
 /// Instances at a time, and of one user.
@@ -106,13 +106,10 @@ impl Table {
     /// Adds a watch in front of those of its inode.
     pub(crate) fn add(&mut self, watch: Watch, frames: &mut Frames) -> Result<u32, Errno> {
         let user = self.instance(watch.instance)?.user;
-        if self.count >= WATCHES / 2 {
-            let own: u32 = { self.instances_of(user) }
-                .map(|instance| instance.watches)
-                .sum();
-            if own >= WATCHES / 8 {
-                return Err(Errno::ENOSPC);
-            }
+        let watches = |instance: &Instance| instance.watches;
+        let own = || self.instances_of(user).map(watches).sum();
+        if !has_share(self.count, WATCHES, own) {
+            return Err(Errno::ENOSPC);
         }
         let instance = watch.instance;
         let inserted = self.watches.insert(watch, self.next, frames);

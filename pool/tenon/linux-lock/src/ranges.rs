@@ -1,11 +1,9 @@
 //! [`Ranges`]: locks for bytes of files, and for files as a whole.
 
-use tenon_process::{Errno, Frames, Objects};
+use tenon_process::{Errno, Frames, Objects, has_share};
 
 /// Locks at a time.
 const LOCKS: u32 = 8192;
-/// Locks of an owner, once half of all are used.
-const OF_OWNER: u32 = 1024;
 /// Waits for a lock at a time: those of threads.
 const WAITS: u32 = 1024;
 
@@ -128,13 +126,13 @@ impl Ranges {
     }
 
     fn insert(&mut self, lock: Lock, frames: &mut Frames) -> Result<u32, Errno> {
-        if self.count >= LOCKS / 2 {
-            let own = { self.locks.numbers(0) }
-                .filter_map(|number| self.locks.get(number))
-                .filter(|other| other.owner == lock.owner);
-            if own.count() as u32 >= OF_OWNER {
-                return Err(Errno::ENOLCK);
-            }
+        let own = || {
+            let all = self.locks.numbers(0);
+            let all = all.filter_map(|number| self.locks.get(number));
+            all.filter(|other| other.owner == lock.owner).count() as u32
+        };
+        if !has_share(self.count, LOCKS, own) {
+            return Err(Errno::ENOLCK);
         }
         let inserted = self.locks.insert(lock, 0, frames);
         let number = inserted.map_err(|_| Errno::ENOLCK)?;

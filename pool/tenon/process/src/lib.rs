@@ -31,7 +31,7 @@ pub use state::{State, with_state};
 pub use tenon_address_space::Access;
 pub use tenon_credentials::{
     Credentials, EXECUTE, GROUPS, Ids, Limit, Limits, READ, UNLIMITED, Usage, WRITE, capability,
-    resource,
+    has_share, resource,
 };
 pub use tenon_files::{
     Description, Descriptor, Descriptors, End as PipeEnd, FileReference, Files, Locks, Memory,
