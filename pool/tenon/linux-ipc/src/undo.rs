@@ -1,7 +1,7 @@
 //! Adjustments of semaphores, which are applied when their process ends (`SEM_UNDO`).
 
 use crate::semaphore::{SEMAPHORES, adjust};
-use tenon_process::{Errno, Frames, Objects, State};
+use tenon_process::{Errno, Frames, Objects, State, has_share};
 use tenon_sync::Mutex;
 
 /// Records at most, each of a process and a set, and those of a process.
@@ -15,6 +15,7 @@ pub(crate) type Adjustments = [i16; SEMAPHORES];
 #[derive(Debug)]
 struct Record {
     process: u32,
+    user: u32,
     /// The identifier of the set.
     set: i32,
     adjustments: Adjustments,
@@ -22,9 +23,9 @@ struct Record {
 
 static ALL: Mutex<Objects<Record>> = Mutex::new(Objects::new(RECORDS));
 
-/// The first record that fits.
-fn find(all: &Objects<Record>, fits: impl Fn(&Record) -> bool) -> Option<u32> {
-    let mut numbers = all.numbers(0);
+/// The first record that fits, from a number on.
+fn find(all: &Objects<Record>, from: u32, fits: impl Fn(&Record) -> bool) -> Option<u32> {
+    let mut numbers = all.numbers(from);
     numbers.find(|number| all.get(*number).is_some_and(&fits))
 }
 
@@ -36,14 +37,15 @@ pub(crate) fn with<R>(
     action: impl FnOnce(&mut Adjustments) -> Result<R, Errno>,
 ) -> Result<R, Errno> {
     let mut all = ALL.lock().map_err(|_| Errno::EAGAIN)?;
-    let found = find(&all, |record| {
+    let found = find(&all, 0, |record| {
         (record.process, record.set) == (process, set)
     });
     let number = match found {
         Some(number) => number,
         None => {
             state.on_end[4] = Some(apply);
-            insert(&mut all, (process, set), &mut state.frames)?
+            let user = state.by_number(process)?.credentials.user().real;
+            insert(&mut all, (process, user, set), &mut state.frames)?
         }
     };
     let record = all.get_mut(number).ok_or(Errno::ENOSPC)?;
@@ -61,17 +63,21 @@ pub(crate) fn with<R>(
 /// Inserts a record without adjustments.
 fn insert(
     all: &mut Objects<Record>,
-    (process, set): (u32, i32),
+    (process, user, set): (u32, u32, i32),
     frames: &mut Frames,
 ) -> Result<u32, Errno> {
-    let numbers = all.numbers(0);
-    let records = numbers.filter_map(|number| all.get(number));
-    let own = records.filter(|record| record.process == process).count();
-    if own >= OF_PROCESS {
+    let (mut of_process, mut of_user, mut count) = (0, 0, 0);
+    for record in all.numbers(0).filter_map(|number| all.get(number)) {
+        count += 1;
+        of_process += usize::from(record.process == process);
+        of_user += u32::from(record.user == user);
+    }
+    if of_process >= OF_PROCESS || !has_share(count, RECORDS, || of_user) {
         return Err(Errno::ENOSPC);
     }
     let record = Record {
         process,
+        user,
         set,
         adjustments: [0; SEMAPHORES],
     };
@@ -102,9 +108,11 @@ pub(crate) fn forget(state: &mut State, set: i32, index: Option<usize>) {
 
 /// Applies the adjustments of a process that has ended.
 fn apply(state: &mut State, process: u32) {
+    let mut from = 0;
     loop {
         let taken = ALL.lock().ok().and_then(|mut all| {
-            let number = find(&all, |record| record.process == process)?;
+            let number = find(&all, from, |record| record.process == process)?;
+            from = number + 1;
             all.remove(number, &mut state.frames)
         });
         let Some(record) = taken else {
@@ -120,16 +128,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_of_a_process_are_bounded() {
+    fn records_of_a_process_and_of_a_user_are_bounded() {
         let mut frames = Frames::of_host(64);
         let total = frames.available();
         let mut all = Objects::new(RECORDS);
         for set in 0..OF_PROCESS as i32 {
-            insert(&mut all, (1, set), &mut frames).unwrap();
+            insert(&mut all, (1, 1000, set), &mut frames).unwrap();
         }
-        assert_eq!(insert(&mut all, (1, 99), &mut frames), Err(Errno::ENOSPC));
-        assert!(insert(&mut all, (2, 99), &mut frames).is_ok());
-        while let Some(number) = find(&all, |_| true) {
+        let full = Err(Errno::ENOSPC);
+        assert_eq!(insert(&mut all, (1, 1000, 99), &mut frames), full);
+        assert!(insert(&mut all, (2, 1000, 99), &mut frames).is_ok());
+        let mut more = |process| insert(&mut all, (process, 1000, 0), &mut frames);
+        assert_eq!((100..).map_while(|process| more(process).ok()).count(), 447);
+        assert!(insert(&mut all, (3, 1001, 0), &mut frames).is_ok());
+        while let Some(number) = find(&all, 0, |_| true) {
             all.remove(number, &mut frames);
         }
         assert_eq!(frames.available(), total);
