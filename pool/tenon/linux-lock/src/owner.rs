@@ -1,8 +1,8 @@
 //! Owners of open file descriptions, which are told of events by signals (`F_SETOWN`, `O_ASYNC`).
 
 use tenon_process::{
-    Caller, Errno, Files, Frames, Object, Objects, PipeEnd, State, Target, ready, user_memory,
-    with_state,
+    Caller, Errno, Files, Frames, Object, Objects, PipeEnd, State, Target, has_share, ready,
+    user_memory, with_state,
 };
 use tenon_signal::{Info, SIGNALS, code, number};
 use tenon_sync::Mutex;
@@ -20,8 +20,9 @@ const OUT: u16 = ready::WRITABLE | ready::ERROR;
 #[derive(Clone, Copy, Debug, Default)]
 struct Owner {
     description: u32,
-    /// The process that gave it, with its real and effective user.
-    giver: u32,
+    /// The process that gave it first, and its user.
+    giver: (u32, u32),
+    /// The real and the effective user of the process that gave it last.
     users: (u32, u32),
     /// The thread, process or group, by `kind`; none of number zero.
     kind: u32,
@@ -64,6 +65,22 @@ impl Table {
             let owner = self.owners.get(*number);
             owner.is_some_and(|owner| owner.description == description)
         })
+    }
+
+    /// Inserts an owner. `ENOMEM` if its giver or the user of that has too many.
+    fn insert(&mut self, owner: Owner, frames: &mut Frames) -> Result<(), Errno> {
+        let (mut of_process, mut of_user, mut all) = (0, 0, 0);
+        for number in self.owners.numbers(0) {
+            let other = self.owners.get(number).map_or((0, 0), |other| other.giver);
+            all += 1;
+            of_process += usize::from(other.0 == owner.giver.0);
+            of_user += u32::from(other.1 == owner.giver.1);
+        }
+        if of_process >= OF_PROCESS || !has_share(all, OWNERS, || of_user) {
+            return Err(Errno::ENOMEM);
+        }
+        let inserted = self.owners.insert(owner, 0, frames);
+        inserted.map(drop).map_err(|_| Errno::ENOMEM)
     }
 
     /// Puts an owner in front of those of its source, which begin with `first`; returns the new first.
@@ -145,18 +162,8 @@ fn set(state: &mut State, caller: &Caller, owner: Owner) -> Result<(), Errno> {
             *place = owner;
             return Ok(());
         }
-        let numbers = table.owners.numbers(0);
-        let owners = numbers.filter_map(|number| table.owners.get(number));
-        let own = owners.filter(|owner| owner.giver == caller.process());
-        if own.count() >= OF_PROCESS {
-            return Err(Errno::ENOMEM);
-        }
-        let owner = Owner {
-            giver: caller.process(),
-            ..owner
-        };
-        let inserted = table.owners.insert(owner, 0, frames);
-        inserted.map(drop).map_err(|_| Errno::ENOMEM)
+        let giver = (caller.process(), process.credentials.user().real);
+        table.insert(Owner { giver, ..owner }, frames)
     })?;
     let file = &process.descriptor(caller.int(0))?.file;
     files.set_locked(file, &crate::lock::LOCKS);
@@ -399,6 +406,30 @@ mod tests {
         let other = info(&owner, 2, 0x304);
         assert_eq!((other.signal, other.code), (34, 2));
         assert_eq!(other.words[..2], [0x304, 7]);
+    }
+
+    #[test]
+    fn a_user_cannot_have_all_owners() {
+        let mut frames = Frames::of_host(64);
+        let total = frames.available();
+        let mut table = Table::new();
+        let mut of = |process, user| {
+            let owner = Owner {
+                giver: (process, user),
+                ..Owner::default()
+            };
+            table.insert(owner, &mut frames)
+        };
+        for process in 0..4 {
+            assert!((0..64).all(|_| of(process, 1000).is_ok()));
+            assert_eq!(of(process, 1000), Err(Errno::ENOMEM));
+        }
+        assert_eq!(of(4, 1000), Err(Errno::ENOMEM));
+        assert_eq!(of(5, 1001), Ok(()));
+        for number in 0..OWNERS {
+            table.owners.remove(number, &mut frames);
+        }
+        assert_eq!(frames.available(), total);
     }
 
     #[test]
