@@ -125,8 +125,9 @@ pub fn mq_open(caller: &Caller) -> Result<u64, Errno> {
 
 /// Gives the caller a descriptor of a queue.
 fn open(state: &mut State, caller: &Caller, number: u32, flags: u32) -> Result<u64, Errno> {
-    let (_, frames, files) = caller.parts(state)?;
-    let (operations, opened) = with(|table| table.open(number, frames))?;
+    let (process, frames, files) = caller.parts(state)?;
+    let user = process.credentials.user().real;
+    let (operations, opened) = with(|table| table.open(number, user, frames))?;
     let status = flags & (ACCESS | NONBLOCK);
     match files.open_special(operations, opened, status, frames) {
         Ok((file, source)) => {

@@ -1,6 +1,7 @@
 //! Tables of queues and of their open descriptions.
 
 use crate::order::Order;
+use tenon_process::has_share;
 use tenon_process::{Caller, Errno, Files, Frames, Object, Objects, Operations, Special, ready};
 use tenon_sync::Mutex;
 
@@ -84,6 +85,7 @@ impl Queue {
 #[derive(Debug)]
 struct Opened {
     queue: u32,
+    user: u32,
     source: u32,
     /// The one that was opened before.
     before: Option<u32>,
@@ -94,12 +96,11 @@ struct Opened {
 pub(crate) struct Table {
     queues: Objects<Queue>,
     opened: Objects<Opened>,
+    /// How many open descriptions there are.
+    count: u32,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table {
-    queues: Objects::new(QUEUES),
-    opened: Objects::new(OPENED),
-});
+static TABLE: Mutex<Table> = Mutex::new(Table::new());
 
 /// Calls `action` with all queues.
 pub(crate) fn with<R>(action: impl FnOnce(&mut Table) -> Result<R, Errno>) -> Result<R, Errno> {
@@ -164,6 +165,14 @@ pub(crate) fn notify(files: &mut Files, opened: u32, events: u16) {
 }
 
 impl Table {
+    const fn new() -> Self {
+        Self {
+            queues: Objects::new(QUEUES),
+            opened: Objects::new(OPENED),
+            count: 0,
+        }
+    }
+
     /// The queue of an open description.
     pub fn of(&mut self, opened: u32) -> Result<&mut Queue, Errno> {
         let queue = self.opened.get(opened).ok_or(Errno::EBADF)?.queue;
@@ -206,18 +215,34 @@ impl Table {
         inserted.map_err(|_| Errno::ENOSPC)
     }
 
-    /// Opens a queue; returns the object of a description.
+    /// How many open descriptions of a user fit.
+    fn count_of(&self, user: u32, fits: impl Fn(&Opened) -> bool) -> u32 {
+        let numbers = self.opened.numbers(0);
+        let opened = numbers.filter_map(|number| self.opened.get(number));
+        let own = opened.filter(|opened| opened.user == user && fits(opened));
+        own.count() as u32
+    }
+
+    /// Opens a queue for a user; returns the object of a description. `ENFILE` if there are too many, or
+    /// too many of the user.
     pub fn open(
         &mut self,
         number: u32,
+        user: u32,
         frames: &mut Frames,
     ) -> Result<(&'static Operations, u32), Errno> {
-        let queue = self.queues.get_mut(number).ok_or(Errno::ENOENT)?;
-        if queue.references >= OF_QUEUE {
+        let references = self.get(number)?.references;
+        let of_queue = || self.count_of(user, |opened| opened.queue == number);
+        if references >= OF_QUEUE
+            || !has_share(references, OF_QUEUE, of_queue)
+            || !has_share(self.count, OPENED, || self.count_of(user, |_| true))
+        {
             return Err(Errno::ENFILE);
         }
+        let queue = self.queues.get_mut(number).ok_or(Errno::ENOENT)?;
         let opened = Opened {
             queue: number,
+            user,
             source: u32::MAX,
             before: queue.last,
         };
@@ -225,6 +250,7 @@ impl Table {
         let opened = opened.map_err(|_| Errno::ENFILE)?;
         queue.last = Some(opened);
         queue.references += 1;
+        self.count += 1;
         Ok((&OPERATIONS, opened))
     }
 
@@ -240,6 +266,7 @@ impl Table {
         let Some(ended) = self.opened.remove(number, frames) else {
             return;
         };
+        self.count -= 1;
         let Some(queue) = self.queues.get_mut(ended.queue) else {
             return;
         };
@@ -317,10 +344,7 @@ mod tests {
         assert!(size_of::<Queue>() < 4000);
         let mut frames = Frames::of_host(64);
         let total = frames.available();
-        let mut table = Table {
-            queues: Objects::new(QUEUES),
-            opened: Objects::new(OPENED),
-        };
+        let mut table = Table::new();
         let mut queue = Queue::new((5, 6), 0o600, (10, 100), 0);
         queue.set_name(b"one");
         let number = table.insert(queue, &mut frames).unwrap();
@@ -329,11 +353,16 @@ mod tests {
         assert_eq!(table.usage(5), (1, 1960));
         assert_eq!(table.usage(6), (1, 0));
         let opened: Vec<u32> = (0..3)
-            .map(|_| table.open(number, &mut frames).unwrap().1)
+            .map(|_| table.open(number, 1000, &mut frames).unwrap().1)
             .collect();
         assert_eq!(table.of(opened[1]).unwrap().references, 3);
+        // A user has half of a queue's descriptions at most, and another one an eighth then.
+        let mut more = |user| table.open(number, user, &mut frames).map(|one| one.1);
+        assert_eq!((0..).map_while(|_| more(1000).ok()).count(), 253);
+        assert_eq!((0..).map_while(|_| more(1001).ok()).count(), 64);
+        assert_eq!(more(1001), Err(Errno::ENFILE));
         table.queues.remove(number, &mut frames);
-        for one in opened {
+        for one in 0..OPENED {
             table.opened.remove(one, &mut frames);
         }
         assert_eq!(frames.available(), total);
