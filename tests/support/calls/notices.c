@@ -320,6 +320,31 @@ static void execution(void)
 	printf("%ld %ld\n", (long)limit.rlim_cur, (long)limit.rlim_max);
 }
 
+/* The signal of a timer that was deleted is pending while another one has its number. */
+static void successors(void)
+{
+	struct itimerspec soon = { { 0, 0 }, { 0, 1000000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
+	struct timespec time = { 0, 0 };
+	sigset_t set = set_of(SIGRTMIN, 0);
+	siginfo_t info = { 0 };
+	timer_t number;
+
+	block(SIGRTMIN, 0);
+	for (int value = 1; value <= 3; value++) {
+		event.sigev_value.sival_int = value;
+		show("create", timer_create(CLOCK_MONOTONIC, &event, &number));
+		show("set", timer_settime(number, 0, &soon, NULL));
+		pause_for(20);
+		show("overrun", timer_getoverrun(number));
+		show("delete", timer_delete(number));
+	}
+	while (sigtimedwait(&set, &info, &time) > 0)
+		printf("code %d, value %d, overrun %d\n", info.si_code, info.si_value.sival_int,
+		       info.si_overrun);
+	show("nothing", -1);
+}
+
 static void execution_ends(void)
 {
 	struct rlimit limit = { 0, 0 };
@@ -434,5 +459,6 @@ int main(void)
 	apart("sizes", sizes);
 	apart("execution", execution);
 	apart("end of execution", execution_ends);
+	apart("successors of timers", successors);
 	return 0;
 }

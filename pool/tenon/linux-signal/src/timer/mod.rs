@@ -1,5 +1,6 @@
 //! [`setitimer`], [`timer_create`] and the calls for such timers, which send signals.
 
+mod account;
 mod service;
 
 use crate::action;

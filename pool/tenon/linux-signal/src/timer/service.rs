@@ -3,9 +3,10 @@
 //! The thread has the highest priority of processes: a process of a lower one does not delay the
 //! timers of others, whatever its policy. What it does is bounded: in a window of 10 ms it looks at
 //! 160 timers, which processes with timers share equally, and at least at two of each process. A timer
-//! that is due when its process has no look left is looked at in the next window, after those that
-//! waited before; what it missed is counted as an overrun.
+//! that is due when its process has no look left waits in the account of that, which has looks again in
+//! the next window: its timers in turn. What a timer missed is counted as an overrun.
 
+use super::account::Account;
 use tenon_deadline::{Deadlines, Interval, Place};
 use tenon_process::{Caller, Errno, Frames, Objects, State, Target, with_state};
 use tenon_signal::{Info, code};
@@ -15,15 +16,15 @@ use tenon_thread::thread::{Priority, Storage};
 use tenon_thread::time::Instant;
 
 /// Timers at a time.
-const TIMERS: u32 = 1024;
+pub(super) const TIMERS: u32 = 1024;
 /// Timers of a process at most.
 const OF_PROCESS: usize = 256;
 /// Processes with timers at most.
-const PROCESSES: u32 = 256;
+pub(super) const PROCESSES: u32 = 256;
 /// Timers that are looked at while the state is held.
 const STEP: usize = 4;
 /// The time in nanoseconds for which looks at timers are counted.
-const WINDOW: u64 = 10_000_000;
+pub(super) const WINDOW: u64 = 10_000_000;
 /// Looks in a window, which processes with timers share.
 const LOOKS: u32 = 160;
 /// Looks of each process in a window at least.
@@ -88,6 +89,8 @@ pub(super) struct Timer {
     pub overrun: u32,
     /// The account of its process.
     pub account: u32,
+    /// By which its pending signal is known: no other timer had that number.
+    pub tag: u32,
 }
 
 pub(super) fn now() -> u64 {
@@ -114,6 +117,7 @@ impl Timer {
             look: 0,
             overrun: 0,
             account: 0,
+            tag: 0,
         }
     }
 
@@ -140,7 +144,7 @@ impl Timer {
             Notice::Process => Target::Process(self.owner.0),
             Notice::Thread(thread) => Target::Thread(Some(self.owner.0), thread),
         };
-        let tag = id + 1;
+        let tag = self.tag;
         if let Some(overrun) = state.count_overrun(self.owner.0, tag, missed.saturating_add(1)) {
             self.overrun = overrun;
             return self.set_look((time, now), LEAST_PENDING);
@@ -199,42 +203,17 @@ impl Timer {
     }
 }
 
-/// The looks at the timers of a process in a window.
-#[derive(Clone, Copy, Debug, Default)]
-struct Account {
-    process: u32,
-    /// The number of the window.
-    window: u64,
-    looks: u32,
-    /// Looks that were deferred to the next window.
-    deferred: u32,
-}
-
-impl Account {
-    /// Takes a look, of `most` in a window; the instant to which it is deferred if none is left.
-    fn take(&mut self, now: u64, most: u32) -> Option<u64> {
-        let window = now / WINDOW;
-        if self.window != window {
-            (self.window, self.looks, self.deferred) = (window, 0, 0);
-        }
-        if self.looks < most {
-            self.looks += 1;
-            return None;
-        }
-        // They keep their order.
-        self.deferred += 1;
-        Some((window + 1) * WINDOW + u64::from(self.deferred))
-    }
-}
-
 /// All timers, and when they are looked at.
 #[derive(Debug)]
 pub(super) struct Timers {
     all: Objects<Timer>,
-    looks: Deadlines<[Place; TIMERS as usize]>,
+    /// The looks at timers, and behind those at accounts with timers that wait.
+    looks: Deadlines<[Place; (TIMERS + PROCESSES) as usize]>,
     accounts: Objects<Account>,
-    /// How many accounts there are.
+    /// How many processes have timers.
     processes: u32,
+    /// The last number by which the signals of a timer are known.
+    tag: u32,
 }
 
 static TABLE: Mutex<Timers> = Mutex::new(Timers {
@@ -242,6 +221,7 @@ static TABLE: Mutex<Timers> = Mutex::new(Timers {
     looks: Deadlines::own(),
     accounts: Objects::new(PROCESSES),
     processes: 0,
+    tag: 0,
 });
 /// The thread that sends signals of timers.
 static SERVICE: Storage<8192> = Storage::new();
@@ -279,12 +259,27 @@ impl Timers {
     /// Removes a timer.
     pub fn remove(&mut self, id: u32, frames: &mut Frames) {
         self.looks.cancel(id as usize);
-        self.all.remove(id, frames);
+        let removed = self.all.remove(id, frames);
+        let account = removed.and_then(|timer| self.accounts.get_mut(timer.account));
+        if let Some(account) = account {
+            account.forget(id);
+            account.timers -= 1;
+            self.processes -= u32::from(account.timers == 0);
+        }
     }
 
     /// Has the service look at a timer when it is due.
     pub fn schedule(&mut self, id: u32) {
-        let look = self.all.get(id).map_or(0, |timer| timer.look);
+        let Some(Timer { look, account, .. }) = self.all.get(id).copied() else {
+            return;
+        };
+        if let Some(account) = self.accounts.get_mut(account) {
+            // One that is due stays among those that wait.
+            if look != 0 && look <= now() && account.is_deferred(id) {
+                return;
+            }
+            account.forget(id);
+        }
         if look == 0 {
             self.looks.cancel(id as usize);
         } else if self.looks.start(id as usize, look) {
@@ -293,24 +288,41 @@ impl Timers {
         }
     }
 
-    /// Looks at a timer that is due.
-    fn serve(&mut self, id: u32, now: u64, state: &mut State) {
-        let Some(mut timer) = self.all.get(id).copied() else {
+    /// Serves what is due: a timer, or an account that has looks again.
+    fn serve(&mut self, number: u32, now: u64, state: &mut State) {
+        let of_account = number.checked_sub(TIMERS);
+        let timer = match of_account {
+            None => Some(number),
+            Some(account) => self.accounts.get(account).and_then(Account::next_deferred),
+        };
+        let Some((id, mut timer)) = timer.and_then(|id| Some((id, *self.all.get(id)?))) else {
             return;
         };
         if !timer.is_owned(state) {
-            return self.remove(id, &mut state.frames);
+            self.remove(id, &mut state.frames);
+        } else if let Some(account) = self.accounts.get_mut(timer.account) {
+            let most = (LOOKS / self.processes.max(1)).max(LEAST_LOOKS);
+            // What waits comes first.
+            let waits = of_account.is_none() && account.has_deferred();
+            if waits || !account.take(now, most) {
+                let first = account.defer(id);
+                if first || of_account.is_some() {
+                    let next = Account::next(now, timer.account);
+                    self.looks.start((TIMERS + timer.account) as usize, next);
+                }
+                return;
+            }
+            account.take_deferred(id);
+            timer.expire(id, now, state);
+            if let Some(place) = self.all.get_mut(id) {
+                *place = timer;
+            }
+            self.schedule(id);
         }
-        let most = (LOOKS / self.processes.max(1)).max(LEAST_LOOKS);
-        let account = self.accounts.get_mut(timer.account);
-        match account.and_then(|account| account.take(now, most)) {
-            Some(next) => timer.look = next,
-            None => timer.expire(id, now, state),
+        if let Some(account) = of_account {
+            // For the next one that waits, if there is one.
+            self.looks.start((TIMERS + account) as usize, now);
         }
-        if let Some(place) = self.all.get_mut(id) {
-            *place = timer;
-        }
-        self.schedule(id);
     }
 
     /// The account of a process.
@@ -346,16 +358,13 @@ impl Timers {
         timer.account = match self.account_of(process) {
             Some(account) => account,
             None => {
-                let account = Account {
-                    process,
-                    ..Account::default()
-                };
+                let account = Account::of(process);
                 let inserted = self.accounts.insert(account, 0, &mut state.frames);
-                let number = inserted.map_err(|_| Errno::EAGAIN)?;
-                self.processes += 1;
-                number
+                inserted.map_err(|_| Errno::EAGAIN)?
             }
         };
+        self.tag = self.tag.wrapping_add(1).max(1);
+        timer.tag = self.tag;
         if SERVICE.is_free() {
             let highest = options::process_realtime_priority();
             let priority = Priority::new(highest.max(options::process_priority()) as u8);
@@ -363,7 +372,12 @@ impl Timers {
             let _ = SERVICE.spawn("signal-timers", priority, serve);
         }
         let inserted = self.all.insert(timer, 0, &mut state.frames);
-        inserted.map_err(|_| Errno::EAGAIN)
+        let id = inserted.map_err(|_| Errno::EAGAIN)?;
+        if let Some(account) = self.accounts.get_mut(timer.account) {
+            account.timers += 1;
+            self.processes += u32::from(account.timers == 1);
+        }
+        Ok(id)
     }
 }
 
@@ -408,25 +422,7 @@ fn end_timers(state: &mut State, process: u32) {
         }
     }
     if let Some(account) = timers.account_of(process) {
+        timers.looks.cancel((TIMERS + account) as usize);
         timers.accounts.remove(account, &mut state.frames);
-        timers.processes -= 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn looks_of_a_window_are_bounded_and_the_rest_keep_their_order() {
-        let mut account = Account::default();
-        let start = 7 * WINDOW;
-        assert_eq!(account.take(start, 2), None);
-        assert_eq!(account.take(start + 5, 2), None);
-        let next = start + WINDOW;
-        assert_eq!(account.take(start + 6, 2), Some(next + 1));
-        assert_eq!(account.take(next - 1, 2), Some(next + 2));
-        assert_eq!(account.take(next, 2), None);
-        assert_eq!(account.take(next + 1, 1), Some(next + WINDOW + 1));
     }
 }
