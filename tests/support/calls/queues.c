@@ -213,6 +213,7 @@ static void notices(void)
 	pid_t child;
 	long queue, other;
 	char bytes[16];
+	int ends[2];
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
@@ -265,6 +266,30 @@ static void notices(void)
 		_exit(mq_notify(other, &event));
 	waitpid(child, NULL, 0);
 	show("its process has ended", mq_notify(other, &event));
+	queue = open_queue("n", O_RDWR, 0, NULL);
+	show("notify", mq_notify(queue, &event));
+	show("close another", close(other));
+	show("free again", mq_notify(queue, &event));
+	other = dup(queue);
+	show("close a copy", close(queue));
+	show("free again", mq_notify(other, &event));
+	child = fork();
+	if (child == 0)
+		_exit(close(other));
+	waitpid(child, NULL, 0);
+	show("closed by a child", mq_notify(other, &event));
+	mq_notify(other, NULL);
+	pipe(ends);
+	child = fork();
+	if (child == 0) {
+		mq_notify(other, &event);
+		dup2(ends[1], 50);
+		execl("/proc/self/exe", "queues", "waits", NULL);
+	}
+	read(ends[0], bytes, 1);
+	show("another program", mq_notify(other, &event));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 	event.sigev_signo = 65;
 	show("no signal", mq_notify(other, &event));
 	event.sigev_notify = 9;
@@ -293,8 +318,13 @@ static void lost(void)
 	show("remove", mq_unlink("/f"));
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+	(void)arguments;
+	if (count > 1) {
+		write(50, "", 1);
+		pause();
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	run_part(names);
 	run_part(permissions);

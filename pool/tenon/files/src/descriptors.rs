@@ -19,8 +19,8 @@ pub struct Descriptors {
     table: Table<Descriptor>,
     /// New ones have lower numbers.
     limit: u32,
-    /// The owner as which locks know the process; zero if it has none. A copy has its own.
-    pub lock_owner: u32,
+    /// The owner as which locks and notices know the process; zero if it has none. A copy has its own.
+    owner: u32,
 }
 
 impl Descriptors {
@@ -29,8 +29,16 @@ impl Descriptors {
         Self {
             table: Table::new(limit),
             limit,
-            lock_owner: 0,
+            owner: 0,
         }
+    }
+
+    /// The owner as which locks and notices know the process.
+    pub fn owner(&mut self, files: &mut Files) -> u32 {
+        if self.owner == 0 {
+            self.owner = files.new_owner();
+        }
+        self.owner
     }
 
     /// The number below which new ones have theirs.
@@ -96,8 +104,8 @@ impl Descriptors {
     ) -> Result<(), Errno> {
         let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
         let descriptor = self.table.remove(number, frames).ok_or(Errno::EBADF)?;
-        if self.lock_owner != 0 {
-            files.end_locks_of(self.lock_owner, &descriptor.file, frames);
+        if self.owner != 0 {
+            files.flush(self.owner, &descriptor.file, frames);
         }
         files.close(descriptor.file, frames);
         Ok(())
@@ -121,7 +129,7 @@ impl Descriptors {
         let mut copy = Self {
             table: Table::new(self.highest_limit()),
             limit: self.limit,
-            lock_owner: 0,
+            owner: 0,
         };
         for number in self.table.numbers(0) {
             let Some(Descriptor {

@@ -224,15 +224,13 @@ fn record_of(
         UNLOCK if !tests => {}
         _ => return Err(Errno::EINVAL),
     }
-    if process.files.lock_owner == 0 {
-        process.files.lock_owner = with(|table| Ok(table.ranges.new_owner()))?;
-    }
+    let owner = process.files.owner(files);
     let file = &process.descriptor(caller.int(0))?.file;
     files.set_locked(file, &LOCKS);
     let owner = if of_description {
         Owner::Description(Files::number(file))
     } else {
-        Owner::Process(process.files.lock_owner)
+        Owner::Process(owner)
     };
     let lock = Lock {
         inode,

@@ -68,7 +68,6 @@ pub(crate) struct Ranges {
     count: u32,
     waits: Objects<(Owner, Owner)>,
     wait_count: u32,
-    owners: u32,
 }
 
 impl Ranges {
@@ -78,14 +77,7 @@ impl Ranges {
             count: 0,
             waits: Objects::new(WAITS),
             wait_count: 0,
-            owners: 0,
         }
-    }
-
-    /// A number for a process.
-    pub(crate) fn new_owner(&mut self) -> u32 {
-        self.owners = self.owners.wrapping_add(1).max(1);
-        self.owners
     }
 
     /// The numbers of all locks from one on.

@@ -1,6 +1,5 @@
 //! [`mq_notify`]: a signal for the next message of an empty queue.
 
-use crate::queue::end_with_process;
 use crate::table::{Notice, description, with};
 use tenon_process::{Caller, Errno, State, Target, user_memory, with_state};
 use tenon_signal::Info;
@@ -53,7 +52,8 @@ pub fn mq_notify(caller: &Caller) -> Result<u64, Errno> {
             Some(words) => Some(event(state, caller, words)?),
         };
         let (special, _) = description(state, caller)?;
-        end_with_process(state);
+        let (process, _, files) = caller.parts(state)?;
+        let owner = process.files.owner(files);
         with(|table| {
             let queue = table.of(special.number)?;
             let process = caller.process();
@@ -62,7 +62,7 @@ pub fn mq_notify(caller: &Caller) -> Result<u64, Errno> {
                 (Some((signal, value)), None) => {
                     queue.notice = Some(Notice {
                         process,
-                        opened: special.number,
+                        owner,
                         signal,
                         value,
                     });

@@ -1,7 +1,7 @@
 //! [`mq_open`], [`mq_unlink`] and [`mq_getsetattr`]: queues and their attributes.
 
 use crate::order::MESSAGES;
-use crate::table::{self, NAME, QUEUES_OF_USERS, Queue, description, with};
+use crate::table::{NAME, QUEUES_OF_USERS, Queue, description, with};
 use tenon_process::{Caller, Errno, READ, State, WRITE, capability, user_memory, with_state};
 
 /// `O_ACCMODE`, `O_CREAT`, `O_EXCL`, `O_NONBLOCK`.
@@ -210,14 +210,4 @@ pub fn mq_getsetattr(caller: &Caller) -> Result<u64, Errno> {
         user_memory::put_words(caller, to, before)?;
     }
     Ok(0)
-}
-
-/// Has notices of a process end with it.
-pub(crate) fn end_with_process(state: &mut State) {
-    state.on_end[5] = Some(|_, process| {
-        let _ = table::with(|table| {
-            table.end_notices(process);
-            Ok(())
-        });
-    });
 }

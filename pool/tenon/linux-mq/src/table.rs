@@ -14,12 +14,12 @@ const OF_QUEUE: u32 = 512;
 /// Bytes of a name at most.
 pub(crate) const NAME: usize = 255;
 
-/// Whom a message in the empty queue is told.
+/// A notice of the next message in the empty queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
-    /// The process, which has asked for it by an open description.
+    /// The process that has asked for it, and the owner as which its descriptors are known.
     pub process: u32,
-    pub opened: u32,
+    pub owner: u32,
     /// The signal, unless it is none, and its value.
     pub signal: u8,
     pub value: u64,
@@ -119,6 +119,12 @@ static OPERATIONS: Operations = Operations {
             Ok(readable | if full { 0 } else { WRITABLE })
         });
         events.unwrap_or_default()
+    },
+    flush: |_, number, owner| {
+        let _ = with(|table| {
+            let notice = &mut table.of(number)?.notice;
+            Ok(notice.take_if(|notice| notice.owner == owner))
+        });
     },
     close: |files, number, frames| {
         let _ = with(|table| {
@@ -271,9 +277,6 @@ impl Table {
             return;
         };
         queue.references -= 1;
-        if queue.notice.is_some_and(|notice| notice.opened == number) {
-            queue.notice = None;
-        }
         if queue.last == Some(number) {
             queue.last = ended.before;
         } else {
@@ -319,19 +322,6 @@ impl Table {
             at = opened.before;
         }
         false
-    }
-
-    /// Removes the notices of a process that has ended.
-    pub fn end_notices(&mut self, process: u32) {
-        let mut from = 0;
-        while let Some(number) = self.queues.next(from) {
-            from = number + 1;
-            if let Some(queue) = self.queues.get_mut(number)
-                && queue.notice.is_some_and(|notice| notice.process == process)
-            {
-                queue.notice = None;
-            }
-        }
     }
 }
 

@@ -73,6 +73,8 @@ pub struct Operations {
     /// Writes what `fdinfo` shows of an object beside its flags: the line at a place, which begins with
     /// zero. Returns its length, and the place of the next one.
     pub state: StateLine,
+    /// A process closes a descriptor of an object: the owner as which it is known.
+    pub flush: fn(&mut Files, u32, owner: u32),
     /// A reference to a description is closed, and others are left.
     pub release: fn(&mut Files, u32, &mut Frames),
     /// The last description of an object is closed.
@@ -90,6 +92,7 @@ impl Operations {
         timeout: |_, _, _| None,
         available: |_, _| Err(Errno::ENOTTY),
         state: |_, _, _| None,
+        flush: |_, _, _| {},
         release: |_, _, _| {},
         close: |_, _, _| {},
     };
@@ -191,6 +194,8 @@ pub struct Files {
     named: Table<u32>,
     sources: Sources,
     locks: Option<&'static Locks>,
+    /// The last number of an owner that was given.
+    owners: u32,
     /// Bytes of a pipe at most, unless a process may exceed limits.
     pub pipe_limit: usize,
     /// The library that watches inodes, once a process uses it.
@@ -210,6 +215,7 @@ impl Files {
             named: Table::new(INODES),
             sources: Sources::new(),
             locks: None,
+            owners: 0,
             pipe_limit: pipe::MOST,
             watcher: None,
             cookie: 0,
@@ -385,10 +391,21 @@ impl Files {
         }
     }
 
-    /// Ends the locks of a process on the inode of a description, of which it closes a descriptor.
-    pub(crate) fn end_locks_of(&mut self, owner: u32, file: &FileReference, frames: &mut Frames) {
-        let inode = self.get(file).ok().and_then(|found| found.object.inode());
-        if let (Some(locks), Some(inode)) = (self.locks, inode) {
+    /// A number for the descriptors of a process, as which locks and notices know it.
+    pub(crate) fn new_owner(&mut self) -> u32 {
+        self.owners = self.owners.wrapping_add(1).max(1);
+        self.owners
+    }
+
+    /// Ends what a process has of the object of a description, of which it closes a descriptor: locks on its
+    /// inode, a notice.
+    pub(crate) fn flush(&mut self, owner: u32, file: &FileReference, frames: &mut Frames) {
+        let Ok(object) = self.get(file).map(|found| found.object) else {
+            return;
+        };
+        if let Object::Special(special) = object {
+            (special.operations.flush)(self, special.number, owner);
+        } else if let (Some(locks), Some(inode)) = (self.locks, object.inode()) {
             (locks.closed)(self, owner, inode, frames);
         }
     }

@@ -70,8 +70,8 @@ pub struct State {
     /// Waits for several futexes.
     pub vectors: Vectors,
     /// Told of the end of each process, by its number: `/proc`, timers, descriptors of
-    /// processes, input and output, semaphores, notices of queues.
-    pub on_end: [Option<AtEnd>; 6],
+    /// processes, input and output, semaphores.
+    pub on_end: [Option<AtEnd>; 5],
     /// Told of each signal that has become pending: the number of its process, and its own.
     pub on_signal: Option<fn(&mut State, u32, u8)>,
     /// Sends signals for events that were noted for owners of descriptions, while no thread holds this.
@@ -175,7 +175,7 @@ impl State {
             last: 0,
             waits: 0,
             vectors: Vectors::new(),
-            on_end: [None; 6],
+            on_end: [None; 5],
             on_signal: None,
             on_owned: None,
             entropy: Generator::new(),
