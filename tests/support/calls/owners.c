@@ -3,7 +3,13 @@
 #include "check.h"
 
 #include <limits.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 static sigset_t watched;
@@ -200,6 +206,54 @@ static void groups(void)
 	printf("status %x\n", status);
 }
 
+static void show_async(const char *what, int file)
+{
+	int on = 1, off = 0;
+
+	printf("[%s]\n", what);
+	show("descriptor", file >= 0);
+	show("flag", fcntl(file, F_SETFL, O_ASYNC));
+	printf("is %o\n", fcntl(file, F_GETFL) & O_ASYNC);
+	show("clear", fcntl(file, F_SETFL, 0));
+	show("request", ioctl(file, FIOASYNC, &on));
+	printf("is %o\n", fcntl(file, F_GETFL) & O_ASYNC);
+	show("far", ioctl(file, FIOASYNC, 8));
+	show("clear", ioctl(file, FIOASYNC, &off));
+	show("close at execve", ioctl(file, FIOCLEX));
+	printf("is %o\n", fcntl(file, F_GETFL) & O_ASYNC);
+	close(file);
+}
+
+/* Objects that tell owners of events, and others. */
+static void kinds(void)
+{
+	int file;
+
+	sigprocmask(SIG_BLOCK, &watched, NULL);
+	show_async("socket", socket(AF_UNIX, SOCK_STREAM, 0));
+	show_async("changes", inotify_init1(0));
+	show_async("counter", eventfd(0, 0));
+	show_async("timer", timerfd_create(CLOCK_MONOTONIC, 0));
+	show_async("signals", signalfd(-1, &watched, 0));
+	show_async("event poll", epoll_create1(0));
+	show_async("process", syscall(SYS_pidfd_open, getpid(), 0));
+	show_async("queue", syscall(SYS_mq_open, "owners", O_RDWR | O_CREAT, 0600, NULL));
+	syscall(SYS_mq_unlink, "owners");
+	show_async("null", open("/dev/null", O_RDWR));
+	show_async("directory", open("/", O_RDONLY));
+	show_async("name", open("/", O_PATH));
+	file = eventfd(0, 0);
+	fcntl(file, F_SETOWN, getpid());
+	fcntl(file, F_SETFL, O_ASYNC);
+	eventfd_write(file, 1);
+	show_signal("counted");
+	pipe(ends);
+	fcntl(ends[0], F_SETOWN, getpid());
+	show("request", ioctl(ends[0], FIOASYNC, &(int){ 1 }));
+	write(ends[1], "", 1);
+	show_signal("written");
+}
+
 int main(void)
 {
 	sigemptyset(&watched);
@@ -212,5 +266,6 @@ int main(void)
 	apart("sockets", sockets);
 	apart("unexpected", unexpected);
 	apart("groups", groups);
+	apart("kinds", kinds);
 	return 0;
 }

@@ -5,8 +5,9 @@ use crate::wait::{LIMITED, transfer_special, wait, wait_for};
 use tenon_linux_files::limit::room;
 use tenon_linux_files::names::clock;
 use tenon_linux_files::{event, flag};
+use tenon_linux_lock::owner;
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Object, PIPE_BUF, Side, Special, State, with_state};
+use tenon_process::{Caller, Errno, Object, PIPE_BUF, Side, Special, State, serves, with_state};
 use tenon_signal::number;
 use tenon_vfs::Device;
 
@@ -481,20 +482,30 @@ pub fn write(caller: &Caller) -> Result<u64, Errno> {
     write_all(caller, (caller.address(1), caller.address(2)), None)
 }
 
+/// The number of `fcntl`, without which there are no owners of descriptions.
+const FCNTL: usize = 25;
+
 /// `ioctl`: requests of the terminal; bytes that can be read.
 pub fn ioctl(caller: &Caller) -> Result<u64, Errno> {
     /// `FIONREAD`.
     const READABLE: u64 = 0x541b;
     /// `FIONBIO`.
     const NON_BLOCKING: u64 = 0x5421;
+    /// `FIOASYNC`.
+    const ASYNC: u64 = 0x5452;
     /// `RNDGETENTCNT`.
     const ENTROPY: u64 = 0x8004_5200;
     /// `FIONCLEX` and `FIOCLEX`.
     const CLOSE_ON_EXEC: [u64; 2] = [0x5450, 0x5451];
     let request = caller.argument(1);
     with_state(|state| {
+        let (process, _, files) = caller.parts(state)?;
+        let flags = files.get(&process.descriptor(caller.int(0))?.file)?.flags;
+        if flags & flag::PATH != 0 {
+            return Err(Errno::EBADF);
+        }
         let mut wanted = [0; 4];
-        if request == NON_BLOCKING {
+        if request == NON_BLOCKING || request == ASYNC {
             user_memory::read(state, caller, caller.address(2), &mut wanted)?;
         }
         let (process, _, files) = caller.parts(state)?;
@@ -504,13 +515,17 @@ pub fn ioctl(caller: &Caller) -> Result<u64, Errno> {
             return Ok(0);
         }
         let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-        if description.flags & flag::PATH != 0 {
-            return Err(Errno::EBADF);
-        }
         if request == NON_BLOCKING {
             description.flags &= !flag::NONBLOCK;
             if wanted != [0; 4] {
                 description.flags |= flag::NONBLOCK;
+            }
+            return Ok(0);
+        }
+        if request == ASYNC && serves(FCNTL) {
+            let on = wanted != [0; 4];
+            if on != (flags & owner::ASYNC != 0) {
+                owner::set_async(state, caller, on)?;
             }
             return Ok(0);
         }

@@ -16,6 +16,7 @@ const NONBLOCK: u32 = 0o4000;
 const CLOSE_ON_EXEC: u32 = 0o200_0000;
 
 static OPERATIONS: Operations = Operations {
+    tells_owners: true,
     events: |_, number| {
         let empty = with(|table| Ok(table.instance(number)?.queue.is_empty()));
         if empty == Ok(false) {

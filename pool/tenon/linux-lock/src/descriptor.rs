@@ -64,7 +64,11 @@ pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
             return result;
         }
         if command == SET_STATUS && (flags ^ argument as u32) & owner::ASYNC != 0 {
-            owner::set_async(state, caller, argument as u32 & owner::ASYNC != 0)?;
+            match owner::set_async(state, caller, argument as u32 & owner::ASYNC != 0) {
+                // The flag of other objects stays clear.
+                Ok(()) | Err(Errno::ENOTTY) => {}
+                Err(error) => return Err(error),
+            }
         }
         let (process, frames, files) = caller.parts(state)?;
         let descriptor = process.descriptor(number)?;

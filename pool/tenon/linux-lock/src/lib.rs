@@ -3,7 +3,7 @@
 //! | module | calls |
 //! |---|---|
 //! | [`descriptor`] | `fcntl`: copies and flags of descriptors, sizes of pipes, locks |
-//! | `owner` | owners of descriptions of `fcntl`, and their signals |
+//! | [`owner`] | owners of descriptions of `fcntl`, and their signals |
 //! | [`lock`] | `flock`, and the locks of `fcntl` |
 //!
 //! Locks are those of a process for bytes of a file, which end when it closes any descriptor of that,
@@ -14,7 +14,7 @@
 
 pub mod descriptor;
 pub mod lock;
-mod owner;
+pub mod owner;
 mod ranges;
 
 use tenon_process::{Call, Calls};

@@ -11,7 +11,7 @@ use tenon_sync::Mutex;
 const OWNERS: u32 = 512;
 const OF_PROCESS: usize = 64;
 /// `O_ASYNC`.
-pub(crate) const ASYNC: u32 = 0o2_0000;
+pub const ASYNC: u32 = 0o2_0000;
 /// Events that a signal tells of: with `POLL_IN`, and with `POLL_OUT`.
 const IN: u16 = ready::READABLE | ready::HANGUP | ready::PEER_HANGUP;
 const OUT: u16 = ready::WRITABLE | ready::ERROR;
@@ -272,15 +272,18 @@ fn present(state: &mut State, caller: &Caller) -> Result<(u32, u32), Errno> {
     Ok((owner.kind, if exists { owner.target } else { 0 }))
 }
 
-/// Sets or clears `O_ASYNC` of a description, if its object has events.
-pub(crate) fn set_async(state: &mut State, caller: &Caller, on: bool) -> Result<(), Errno> {
+/// Sets or clears `O_ASYNC` of a description. `ENOTTY` if owners are told of no events of its object.
+pub fn set_async(state: &mut State, caller: &Caller, on: bool) -> Result<(), Errno> {
     let owner = get(state, caller)?;
     let (process, _, files) = caller.parts(state)?;
     let file = &process.descriptor(caller.int(0))?.file;
     let object = files.get(file)?.object;
-    let (_, Some(source)) = files.events(&object) else {
-        return Ok(());
+    let tells = match object {
+        Object::Special(special) => special.operations.tells_owners,
+        _ => true,
     };
+    let (_, source) = files.events(&object);
+    let source = source.filter(|_| tells).ok_or(Errno::ENOTTY)?;
     let wanted = match object {
         Object::Pipe(_, PipeEnd::Read, _) => IN,
         Object::Pipe(_, PipeEnd::Write, _) => OUT,

@@ -26,6 +26,8 @@ pub(crate) static OPERATIONS: Operations = Operations {
     // `S_IFSOCK`.
     mode: 0o14_0777,
     stream: true,
+    tells_owners: true,
+    flush: Operations::NONE.flush,
     events: |_, number| with(|sockets| Ok(sockets.events(number))).unwrap_or_default(),
     read,
     write,

@@ -41,7 +41,7 @@ pub use tenon_frames::{Frames, Table as Objects};
 pub use tenon_process_slot::first::First;
 pub use tenon_process_slot::{
     Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, WakeOperation,
-    Wanted, served, slots_of, table_size,
+    Wanted, served, serves, slots_of, table_size,
 };
 pub use tenon_process_slot::{
     nanoseconds, real_nanoseconds, real_time, real_time_of_start, set_real_time,

@@ -60,6 +60,8 @@ pub struct Operations {
     pub mode: u32,
     /// Whether a write goes on until all bytes are written.
     pub stream: bool,
+    /// Whether owners of descriptions are told of events (`O_ASYNC`).
+    pub tells_owners: bool,
     /// The events that an object has.
     pub events: fn(&mut Files, u32) -> u16,
     /// Reads once.
@@ -86,6 +88,7 @@ impl Operations {
     pub const NONE: Self = Self {
         mode: 0o600,
         stream: false,
+        tells_owners: false,
         events: |_, _| 0,
         read: |_, _| Err(Errno::EINVAL),
         write: |_, _| Err(Errno::EINVAL),
