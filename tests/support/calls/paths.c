@@ -232,8 +232,76 @@ static void holes(void)
 	close(file);
 }
 
-int main(void)
+/* A path of so many bytes to an entry of the directory, by itself again and again. */
+static char *long_path(char *path, int length, const char *name)
 {
+	static const char part[] = "/tmp/paths/inner/../../..";
+	int last = length - strlen("/tmp/paths/") - strlen(name), at = 0;
+
+	while (at + (int)sizeof(part) - 1 <= last) {
+		memcpy(path + at, part, sizeof(part) - 1);
+		at += sizeof(part) - 1;
+	}
+	while (at < last) {
+		memcpy(path + at, "/.", 2);
+		at += last - at == 1 ? 1 : 2;
+	}
+	strcpy(path + last, "/tmp/paths/");
+	strcat(path, name);
+	return path;
+}
+
+static void long_paths(void)
+{
+	static const int lengths[] = { 1022, 1023, 1024, 1025, 1100, 2047, 2048, 3000, 4094, 4095, 4096, 5000 };
+	static char path[8192], other[8192], name[300];
+	struct stat status;
+
+	memset(name, 'n', 255);
+	for (unsigned index = 0; index < sizeof(lengths) / sizeof(*lengths); index++) {
+		int length = lengths[index], file;
+
+		printf("[%d]\n", length);
+		show("none", open(long_path(path, length, "new"), O_RDONLY));
+		file = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+		show("create", file >= 0 ? 0 : file);
+		close(file);
+		show("status", stat(path, &status));
+		show("rename", rename(path, long_path(other, length, "new name")));
+		show("link", link(other, path));
+		show("remove", unlink(path));
+		show("remove", unlink(other));
+		show("directory", mkdir(long_path(path, length, name), 0700));
+		show("enter", chdir(path));
+		show("leave", chdir("/"));
+		show("remove", rmdir(path));
+		show("link", symlink("target", path));
+		show("read", readlink(path, other, sizeof(other)));
+		show("remove", unlink(path));
+		show("in a file", access(long_path(path, length, "file/x"), F_OK));
+		show("in none", access(long_path(path, length, "none/x"), F_OK));
+		place = open("/", O_RDONLY | O_DIRECTORY);
+		long_path(path, length, "file");
+		rule("beneath", path + 1, O_RDONLY, RESOLVE_BENEATH);
+		close(place);
+		place = AT_FDCWD;
+	}
+	memset(path, 'n', 2000);
+	path[2000] = 0;
+	show("a long name", access(path, F_OK));
+	memset(slashes + 4, '/', 3996);
+	strcpy(slashes + 4000, "paths");
+	show("slashes", access(slashes, F_OK));
+	memset(path, '/', 3000);
+	strcpy(path + 3000, "paths");
+	execl(path, "paths", "3", NULL);
+	show("execute", -1);
+}
+
+int main(int count, char **arguments)
+{
+	if (count > 1)
+		return atoi(arguments[1]);
 	mkdir("/tmp/paths", 0755);
 	mkdir("/tmp/paths/inner", 0755);
 	close(open("/tmp/paths/file", O_WRONLY | O_CREAT, 0644));
@@ -241,6 +309,7 @@ int main(void)
 	symlink("..", "/tmp/paths/up");
 	symlink("/file", "/tmp/paths/absolute");
 	memset(slashes + 4, '/', 2000);
+	apart("long paths", long_paths);
 	show("slashes", access(slashes, F_OK));
 	apart("rules", rules);
 	apart("roots", roots);

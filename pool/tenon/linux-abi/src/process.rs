@@ -19,9 +19,12 @@ pub fn exit_group(caller: &Caller) -> Result<u64, Errno> {
 /// `execve`: the other threads of the process end.
 pub fn execve(caller: &Caller) -> Result<u64, Errno> {
     let read = |state: &mut State, path: &mut Path| {
-        user_memory::path(state, caller, caller.address(0), path)?;
-        if path.bytes().starts_with(b"/proc/") {
-            // The path of what a link there leads to.
+        let is_long = match user_memory::path(state, caller, caller.address(0), path) {
+            Err(Errno::ENAMETOOLONG) => true,
+            read => read.map(|()| false)?,
+        };
+        if is_long || path.bytes().starts_with(b"/proc/") {
+            // The path of what a link there leads to, or a shorter one.
             let inode =
                 tenon_linux_files::names::inode(state, caller, (0, caller.address(0)), true)?;
             let (process, _, files) = caller.parts(state)?;

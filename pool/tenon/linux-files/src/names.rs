@@ -16,6 +16,10 @@ const EMPTY_PATH: u64 = 0x1000;
 /// `AT_REMOVEDIR`.
 const REMOVE_DIRECTORY: u64 = 0x200;
 
+/// Bytes of a path at most, with its end (`PATH_MAX`), and bytes of it that are read at a time.
+const MOST: usize = 4096;
+const PIECE: usize = 64;
+
 /// Lets the file system have the present time.
 pub fn clock(state: &mut State) -> &mut FileSystem {
     let files = &mut state.files.tree.files;
@@ -40,37 +44,59 @@ pub fn base(state: &mut State, caller: &Caller, number: i32) -> Result<u32, Errn
     }
 }
 
-/// Reads a path that is long by slashes: several of them are one.
-fn read_long(
-    state: &mut State,
-    caller: &Caller,
-    from: usize,
-    path: &mut Path,
-) -> Result<(), Errno> {
-    /// Bytes of a path at most (`PATH_MAX`), and bytes that are read at a time.
-    const MOST: usize = 4096;
-    const PIECE: usize = 64;
+/// Fails with `ENAMETOOLONG` if a path has more bytes than any may have.
+fn check_length(state: &mut State, caller: &Caller, from: usize) -> Result<(), Errno> {
     let (process, frames, _) = caller.parts(state)?;
     let space = process.space()?;
+    for at in (0..MOST).step_by(PIECE) {
+        let mut piece = [0; PIECE];
+        if space.read_string(from.wrapping_add(at), &mut piece, frames)? < PIECE {
+            return Ok(());
+        }
+    }
+    Err(Errno::ENAMETOOLONG)
+}
+
+/// Reads a part of a path from a byte on, several slashes as one: what there is room for, up to a slash.
+/// Returns where the rest begins, if there is any.
+fn read_part(
+    state: &mut State,
+    caller: &Caller,
+    (from, start): (usize, usize),
+    path: &mut Path,
+) -> Result<Option<usize>, Errno> {
+    let (process, frames, _) = caller.parts(state)?;
+    let space = process.space()?;
+    let mut rest = None;
     path.set(|room| {
-        let (mut done, mut slash) = (0, false);
-        for at in (0..MOST).step_by(PIECE) {
+        // What is in front of a rest is a slash.
+        let (mut done, mut end, mut slash) = (0, None, start != 0);
+        for at in (start..MOST).step_by(PIECE) {
             let mut piece = [0; PIECE];
             let length = space.read_string(from.wrapping_add(at), &mut piece, frames)?;
-            for byte in piece.iter().take(length) {
+            for (index, byte) in piece.iter().take(length).enumerate() {
                 if slash && *byte == b'/' {
                     continue;
                 }
-                slash = *byte == b'/';
-                *room.get_mut(done).ok_or(Errno::ENAMETOOLONG)? = *byte;
+                if done + 1 == room.len() {
+                    let (end, next) = end.ok_or(Errno::ENAMETOOLONG)?;
+                    rest = Some(next);
+                    return Ok(end);
+                }
+                room[done] = *byte;
                 done += 1;
+                slash = *byte == b'/';
+                if slash {
+                    end = Some((done, at + index + 1));
+                }
             }
             if length < PIECE {
                 return Ok(done);
             }
         }
         Err(Errno::ENAMETOOLONG)
-    })
+    })?;
+    Ok(rest)
 }
 
 /// What a path leads to that the caller states for a directory descriptor.
@@ -92,20 +118,29 @@ pub fn find_by(
     (path, follow): (&mut Path, bool),
     mut rules: Rules,
 ) -> Result<Found, Errno> {
+    let mut rest = None;
     match user_memory::path(state, caller, from, path) {
-        Err(Errno::ENAMETOOLONG) => read_long(state, caller, from, path)?,
+        Err(Errno::ENAMETOOLONG) => {
+            check_length(state, caller, from)?;
+            rest = read_part(state, caller, (from, 0), path)?;
+        }
         read => read?,
     }
     // As in Linux, whatever the directory is.
     if path.is_empty() {
         return Err(Errno::ENOENT);
     }
-    let base = if path.is_absolute() && rules.root.is_none() {
+    let mut base = if path.is_absolute() && rules.root.is_none() {
         tenon_vfs::ROOT
     } else {
         base(state, caller, directory)?
     };
     rules.root = rules.root.map(|_| base);
+    while let Some(start) = rest {
+        let part = tenon_fs_proc::find_by(state, caller, base, (path, true), &rules)?;
+        base = part.inode()?;
+        rest = read_part(state, caller, (from, start), path)?;
+    }
     tenon_fs_proc::find_by(state, caller, base, (path, follow), &rules)
 }
 
