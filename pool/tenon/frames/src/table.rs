@@ -6,7 +6,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 /// Objects with numbers, in frames that are allocated as needed and released when none of their
-/// objects is left. A table that is dropped with objects loses their frames.
+/// objects is left; a table that [lasts](Self::lasting) keeps its first frame. A table that is dropped
+/// with frames loses them.
 pub struct Table<T> {
     frames: PageMap,
     /// No number below is free.
@@ -14,6 +15,8 @@ pub struct Table<T> {
     /// No number from here on has an object.
     end: u32,
     limit: u32,
+    /// The first frame stays.
+    lasts: bool,
     objects: PhantomData<T>,
 }
 
@@ -55,7 +58,18 @@ impl<T> Table<T> {
             free: 0,
             end: 0,
             limit,
+            lasts: false,
             objects: PhantomData,
+        }
+    }
+
+    /// As [`new`](Self::new), for as long as the system runs: the frame of the first numbers is not
+    /// released. For a table that often has one object, or none.
+    #[must_use]
+    pub const fn lasting(limit: u32) -> Self {
+        Self {
+            lasts: true,
+            ..Self::new(limit)
         }
     }
 
@@ -143,7 +157,7 @@ impl<T> Table<T> {
                 (*head).count -= 1;
                 (*head).count
             };
-            if rest == 0 {
+            if rest == 0 && !(self.lasts && index == 0) {
                 self.frames.remove(index..index + 1, &mut 1, frames);
             }
         }

@@ -35,11 +35,12 @@ const FLAGS: u64 = 0xf << 28;
 /// PSTATE of another exception level or AArch32, or with interrupts masked.
 const REFUSED: u64 = 0x1f | 0xf << 6;
 
-/// The registers of EL0.
+/// x0 to x30.
+pub type General = [u64; 31];
+
+/// The registers of EL0 beside x0 to x30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
-    /// x0 to x30.
-    pub x: [u64; 31],
     /// The stack pointer.
     pub sp: u64,
     /// The program counter.
@@ -64,55 +65,60 @@ pub struct Saved {
 pub fn encode(
     bytes: &mut [u8; USED],
     info: &Info,
-    registers: &Registers,
+    (general, registers): (&General, &Registers),
     fp: &FloatingPoint,
     saved: &Saved,
     fault: (u64, u64),
 ) {
     bytes.fill(0);
-    let mut put = |at: usize, from: &[u8]| bytes[at..at + from.len()].copy_from_slice(from);
-    put(0, &info.encode());
-    put(at::STACK, &saved.stack.encode());
-    put(at::MASK, &saved.mask.0.to_le_bytes());
-    put(at::FAULT, &fault.0.to_le_bytes());
-    let words = registers.x.iter().chain([&registers.sp, &registers.pc]);
-    for (index, word) in words.enumerate() {
-        put(at::REGISTERS + 8 * index, &word.to_le_bytes());
-    }
-    let pstate = registers.pstate & FLAGS;
-    put(at::REGISTERS + 8 * (WORDS - 1), &pstate.to_le_bytes());
+    bytes[..Info::USED].copy_from_slice(&info.encode());
+    bytes[at::STACK..at::MASK].copy_from_slice(&saved.stack.encode());
+    let (words, _) = bytes.as_chunks_mut();
+    words[at::MASK / 8] = saved.mask.0.to_le_bytes();
+    words[at::FAULT / 8] = fault.0.to_le_bytes();
+    let (places, records) =
+        words[at::REGISTERS / 8..].split_at_mut(at::RECORDS / 8 - at::REGISTERS / 8);
+    put(places, general);
+    let others = [registers.sp, registers.pc, registers.pstate & FLAGS];
+    put(&mut places[general.len()..], &others);
     let head = |record: (u32, usize)| u64::from(record.0) | (record.1 as u64) << 32;
-    put(at::RECORDS, &head(FP).to_le_bytes());
     // FPSR comes before FPCR.
-    put(at::RECORDS + 8, &(fp[65] as u32).to_le_bytes());
-    put(at::RECORDS + 12, &(fp[64] as u32).to_le_bytes());
-    for (index, word) in fp[..64].iter().enumerate() {
-        put(at::RECORDS + 16 + 8 * index, &word.to_le_bytes());
-    }
+    let status = u64::from(fp[65] as u32) | fp[64] << 32;
+    put(records, &[head(FP), status]);
+    put(&mut records[2..], &fp[..64]);
     if fault.1 != 0 {
-        let next = at::RECORDS + FP.1;
-        put(next, &head(SYNDROME).to_le_bytes());
-        put(next + 8, &fault.1.to_le_bytes());
+        put(&mut records[FP.1 / 8..], &[head(SYNDROME), fault.1]);
+    }
+}
+
+/// Writes words at the start of a part of a frame.
+fn put(to: &mut [[u8; 8]], from: &[u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = from.to_le_bytes();
+    }
+}
+
+/// Reads words at the start of a part of a frame.
+fn take(from: &[[u8; 8]], to: &mut [u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = u64::from_le_bytes(*from);
     }
 }
 
 /// Reads a frame. `None` if it is none: without a record of floating point, or with a PSTATE that a
-/// process cannot have.
+/// process cannot have. The registers are as before then.
 #[must_use]
-pub fn decode(bytes: &[u8; USED], fp: &mut FloatingPoint) -> Option<(Registers, Saved)> {
-    let word = |at: usize| {
-        let part = bytes.get(at..at + 8).and_then(|part| part.first_chunk());
-        part.copied().map(u64::from_le_bytes)
-    };
-    let mut x = [0; 31];
-    for (index, register) in x.iter_mut().enumerate() {
-        *register = word(at::REGISTERS + 8 * index)?;
-    }
+pub fn decode(
+    bytes: &[u8; USED],
+    general: &mut General,
+    fp: &mut FloatingPoint,
+) -> Option<(Registers, Saved)> {
+    let (words, _) = bytes.as_chunks();
+    let word = |at: usize| words.get(at / 8).map(|word| u64::from_le_bytes(*word));
     let registers = Registers {
-        x,
         sp: word(at::REGISTERS + 8 * 31)?,
         pc: word(at::REGISTERS + 8 * 32)?,
-        pstate: word(at::REGISTERS + 8 * 33)?,
+        pstate: word(at::REGISTERS + 8 * (WORDS - 1))?,
     };
     if registers.pstate & REFUSED != 0 {
         return None;
@@ -131,9 +137,8 @@ pub fn decode(bytes: &[u8; USED], fp: &mut FloatingPoint) -> Option<(Registers, 
         record += size;
     }
     let status = word(record + 8)?;
-    for (index, place) in fp[..64].iter_mut().enumerate() {
-        *place = word(record + 16 + 8 * index)?;
-    }
+    take(words.get(record / 8 + 2..record / 8 + 66)?, fp);
+    take(&words[at::REGISTERS / 8..], general);
     (fp[64], fp[65]) = (status >> 32, status & 0xffff_ffff);
     let saved = Saved {
         mask: Set(word(at::MASK)?) & !Set::UNBLOCKABLE,

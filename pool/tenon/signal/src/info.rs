@@ -84,8 +84,8 @@ impl Info {
         bytes[..4].copy_from_slice(&u32::from(self.signal).to_le_bytes());
         bytes[4..8].copy_from_slice(&self.error.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.code.to_le_bytes());
-        for (place, word) in bytes[16..].chunks_mut(8).zip(self.words) {
-            place.copy_from_slice(&word.to_le_bytes());
+        for (place, word) in bytes[16..].as_chunks_mut().0.iter_mut().zip(self.words) {
+            *place = word.to_le_bytes();
         }
         bytes
     }
@@ -98,11 +98,8 @@ impl Info {
             i32::from_le_bytes([a, b, c, d])
         };
         let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(bytes[16..].chunks(8)) {
-            *word = bytes
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        for (word, bytes) in words.iter_mut().zip(bytes[16..].as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
         }
         Self {
             signal,

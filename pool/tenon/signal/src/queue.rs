@@ -24,7 +24,7 @@ impl Entries {
     /// No signal.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Table::new(ENTRIES))
+        Self(Table::lasting(ENTRIES))
     }
 }
 

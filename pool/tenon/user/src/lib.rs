@@ -315,9 +315,8 @@ impl Space {
     /// Sets the floating-point registers of the current thread, which has this space.
     pub fn set_fp(&self, fp: &[u64; 66]) {
         Kernel::with_irqs_masked(|_| {
-            self.store();
             self.fp.0.set(*fp);
-            self.load();
+            self.load_fp();
         });
     }
 

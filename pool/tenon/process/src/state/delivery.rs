@@ -202,14 +202,14 @@ impl State {
         let record = top.wrapping_sub(frame::RECORD) & !15;
         let start = record.wrapping_sub(frame::SIZE);
         let registers = Registers {
-            x: context.x,
             sp: context.sp,
             pc: context.pc,
             pstate: context.pstate,
         };
         let mut bytes = [0; frame::USED];
         let fp = slot.space.fp();
-        frame::encode(&mut bytes, info, &registers, &fp, &saved, fault);
+        let general = (&context.x, &registers);
+        frame::encode(&mut bytes, info, general, &fp, &saved, fault);
         let (process, frames, _) = self.parts(slot)?;
         let trampoline = process.trampoline as u64;
         let space = process.space()?;
@@ -246,7 +246,7 @@ impl State {
         let (process, frames, _) = self.parts(slot)?;
         let read = process.space()?.read(sp as usize, &mut bytes, frames);
         let decoded = if read.is_ok() && sp.is_multiple_of(16) {
-            frame::decode(&bytes, &mut fp)
+            frame::decode(&bytes, &mut context.x, &mut fp)
         } else {
             None
         };
@@ -254,7 +254,7 @@ impl State {
             self.force(slot, &Info::of_fault(number::SEGV, 1, sp), (sp, 0));
             return Ok(());
         };
-        (context.x, context.sp, context.pc) = (registers.x, registers.sp, registers.pc);
+        (context.sp, context.pc) = (registers.sp, registers.pc);
         context.set_flags(registers.pstate);
         slot.space.set_fp(&fp);
         let own = self.signals.own(place);
