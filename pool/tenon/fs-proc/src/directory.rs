@@ -4,7 +4,7 @@ use crate::node::{Node, SYSTEM};
 use core::fmt::Write as _;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core_log::Line;
-use tenon_process::{Errno, State};
+use tenon_process::{AtEnd, Errno, State};
 use tenon_vfs::{Kind, Origin, ROOT};
 
 /// The inode of `/proc`, zero before it is made.
@@ -33,7 +33,7 @@ fn make(state: &mut State) -> Result<(), Errno> {
         add(state, proc, *entry, origin)?;
     }
     PROC.store(proc, Ordering::Relaxed);
-    state.on_end[0] = Some(forget);
+    state.on_end.add(&AT_END);
     Ok(())
 }
 
@@ -274,6 +274,8 @@ fn link_permissions(state: &State, origin: &Origin) -> Option<u32> {
         _ => 0o700,
     })
 }
+
+static AT_END: AtEnd = AtEnd::new(forget);
 
 /// Removes the directory of a process that has ended.
 fn forget(state: &mut State, number: u32) {

@@ -2,7 +2,7 @@
 
 use tenon_address_space::{Backing, PAGE, Permissions};
 use tenon_process::{
-    Caller, Errno, Objects, Side, State, ready, timespec, user_memory, with_state,
+    AtEnd, Caller, Errno, Objects, Side, State, ready, timespec, user_memory, with_state,
 };
 use tenon_signal::Set;
 use tenon_sync::Mutex;
@@ -133,6 +133,8 @@ fn with<R>(
     action(state, &mut contexts, owner)
 }
 
+static AT_END: AtEnd = AtEnd::new(end);
+
 /// A process has ended.
 fn end(state: &mut State, process: u32) {
     if let Ok(mut contexts) = CONTEXTS_OF_ALL.lock() {
@@ -194,7 +196,7 @@ pub fn io_setup(caller: &Caller) -> Result<u64, Errno> {
     }
     let most = u64::from(count.max(LEAST));
     with_state(|state| {
-        state.on_end[3] = Some(end);
+        state.on_end.add(&AT_END);
         with(state, caller, |state, contexts, owner| {
             contexts.remove_of(state, owner.0, Some(owner.1));
             let (own, all) = contexts.events(owner.0);

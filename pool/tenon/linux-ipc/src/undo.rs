@@ -1,7 +1,7 @@
 //! Adjustments of semaphores, which are applied when their process ends (`SEM_UNDO`).
 
 use crate::semaphore::{SEMAPHORES, adjust};
-use tenon_process::{Errno, Frames, Objects, State, has_share};
+use tenon_process::{AtEnd, Errno, Frames, Objects, State, has_share};
 use tenon_sync::Mutex;
 
 /// Records at most, each of a process and a set, and those of a process.
@@ -43,7 +43,7 @@ pub(crate) fn with<R>(
     let number = match found {
         Some(number) => number,
         None => {
-            state.on_end[4] = Some(apply);
+            state.on_end.add(&AT_END);
             let user = state.by_number(process)?.credentials.user().real;
             insert(&mut all, (process, user, set), &mut state.frames)?
         }
@@ -105,6 +105,8 @@ pub(crate) fn forget(state: &mut State, set: i32, index: Option<usize>) {
         }
     }
 }
+
+static AT_END: AtEnd = AtEnd::new(apply);
 
 /// Applies the adjustments of a process that has ended.
 fn apply(state: &mut State, process: u32) {

@@ -8,7 +8,7 @@ use crate::send::send;
 use crate::signalfd::{CLOSE_ON_EXEC, NONBLOCK, open};
 use tenon_process::user_memory;
 use tenon_process::{
-    Caller, Errno, Frames, Object, Objects, Operations, State, Target, ready, with_state,
+    AtEnd, Caller, Errno, Frames, Object, Objects, Operations, State, Target, ready, with_state,
 };
 use tenon_signal::{Info, code};
 use tenon_sync::Mutex;
@@ -45,6 +45,8 @@ fn remove(number: u32, frames: &mut Frames) {
         table.remove(number, frames);
     }
 }
+
+static AT_END: AtEnd = AtEnd::new(end);
 
 /// A process has ended: descriptors that name it are ready.
 fn end(state: &mut State, process: u32) {
@@ -97,7 +99,7 @@ pub fn create(
         ended,
         source: u32::MAX,
     };
-    state.on_end[2] = Some(end);
+    state.on_end.add(&AT_END);
     let (_, frames, _) = caller.parts(state)?;
     let inserted = {
         let mut table = TABLE.lock().map_err(|_| Errno::ENFILE)?;

@@ -16,6 +16,7 @@ mod deadline;
 mod family;
 mod fault;
 pub mod first;
+mod hook;
 pub mod lend;
 mod process;
 mod scheduler;
@@ -32,6 +33,7 @@ pub use family::{
     Children, Wanted, begin_session, collect, heir, index_of_number, is_orphaned, set_group,
 };
 pub use fault::Fault;
+pub use hook::{Hook, Hooks};
 pub use process::{Change, End, EndOf, NAME, Process, SIGCHLD};
 pub use scheduler::Scheduler;
 pub use served::{NUMBERS, is_chosen, served, serves, table_size};

@@ -27,7 +27,7 @@ mod state;
 pub mod user_memory;
 
 pub use call::{BEGUN, Call, Caller, Calls, Function, disjoint, table};
-pub use state::{State, with_state};
+pub use state::{AtEnd, State, with_state};
 pub use tenon_address_space::Access;
 pub use tenon_credentials::{
     Credentials, EXECUTE, GROUPS, Ids, Limit, Limits, READ, UNLIMITED, Usage, WRITE, capability,

@@ -8,7 +8,7 @@
 
 use super::account::Account;
 use tenon_deadline::{Deadlines, Interval, Place};
-use tenon_process::{Caller, Errno, Frames, Objects, State, Target, with_state};
+use tenon_process::{AtEnd, Caller, Errno, Frames, Objects, State, Target, with_state};
 use tenon_signal::{Info, code};
 use tenon_sync::{Mutex, Semaphore};
 use tenon_thread::options;
@@ -351,7 +351,7 @@ impl Timers {
     /// Inserts a timer, which is not set.
     pub fn insert(&mut self, mut timer: Timer, state: &mut State) -> Result<u32, Errno> {
         let process = timer.owner.0;
-        state.on_end[1] = Some(end_timers);
+        state.on_end.add(&AT_END);
         if self.count(process, state) >= OF_PROCESS {
             return Err(Errno::EAGAIN);
         }
@@ -407,6 +407,8 @@ fn serve() {
         }
     }
 }
+
+static AT_END: AtEnd = AtEnd::new(end_timers);
 
 /// Removes the timers of a process that ends.
 fn end_timers(state: &mut State, process: u32) {

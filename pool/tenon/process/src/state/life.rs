@@ -368,7 +368,7 @@ impl State {
         let (parent, user) = (process.parent, process.credentials.user().real);
         self.signals.end_process(index, &mut self.frames);
         self.orphan((number, user), parent, (group, session));
-        for on_end in self.on_end.into_iter().flatten() {
+        for on_end in self.on_end.functions() {
             on_end(self, number);
         }
         if let Ok((of_parent, same)) = self.group_and_session(parent)

@@ -21,7 +21,7 @@ use tenon_address_space::{Access, Denied, KernelPart, PAGE};
 use tenon_entropy::Generator;
 use tenon_files::Files;
 use tenon_frames::Frames;
-use tenon_process_slot::{Key, NUMBERS as NUMBERS_OF_CALLS};
+use tenon_process_slot::{Hook, Hooks, Key, NUMBERS as NUMBERS_OF_CALLS};
 use tenon_process_slot::{Process, Scheduler, Slot, Thread, Vectors, limit, serves, slots};
 use tenon_program::{Errno, Strings};
 use tenon_schedule::{Entry, Rows};
@@ -39,8 +39,8 @@ const FIRST: u32 = 1;
 /// Numbers of processes and threads lie below.
 const NUMBERS: u32 = 1 << 22;
 
-/// A function that is told of the end of a process.
-type AtEnd = fn(&mut State, u32);
+/// A function that is told of the end of each process, by its number.
+pub type AtEnd = Hook<fn(&mut State, u32)>;
 
 /// State of all processes.
 #[derive(Debug)]
@@ -69,9 +69,8 @@ pub struct State {
     waits: u64,
     /// Waits for several futexes.
     pub vectors: Vectors,
-    /// Told of the end of each process, by its number: `/proc`, timers, descriptors of
-    /// processes, input and output, semaphores.
-    pub on_end: [Option<AtEnd>; 5],
+    /// Told of the end of each process: functions of libraries ([`AtEnd`]).
+    pub on_end: Hooks<fn(&mut State, u32)>,
     /// Told of each signal that has become pending: the number of its process, and its own.
     pub on_signal: Option<fn(&mut State, u32, u8)>,
     /// Sends signals for events that were noted for owners of descriptions, while no thread holds this.
@@ -175,7 +174,7 @@ impl State {
             last: 0,
             waits: 0,
             vectors: Vectors::new(),
-            on_end: [None; 5],
+            on_end: Hooks::new(),
             on_signal: None,
             on_owned: None,
             entropy: Generator::new(),
