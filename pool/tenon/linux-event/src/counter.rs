@@ -1,10 +1,8 @@
 //! [`eventfd2`]: counters with descriptors.
 
-use crate::descriptor::{self, CLOSE_ON_EXEC, NONBLOCK};
-use tenon_process::{
-    Caller, Errno, Frames, Objects, Operations, Side, Step, Transfer, ready, with_state,
-};
-use tenon_sync::Mutex;
+use tenon_linux_files::descriptor::{Described, open};
+use tenon_linux_files::flag::{CLOSE_ON_EXEC, NONBLOCK};
+use tenon_process::{Caller, Errno, Operations, Side, Step, Transfer, ready, with_state};
 
 /// Counters at a time.
 const COUNTERS: u32 = 4096;
@@ -22,44 +20,34 @@ struct Counter {
     source: u32,
 }
 
-static TABLE: Mutex<Objects<Counter>> = Mutex::new(Objects::new(COUNTERS));
-
-/// Calls `action` with a counter.
-fn with<R>(number: u32, action: impl FnOnce(&mut Counter) -> Result<R, Errno>) -> Result<R, Errno> {
-    let mut table = TABLE.lock().map_err(|_| Errno::EBADF)?;
-    action(table.get_mut(number).ok_or(Errno::EBADF)?)
-}
+static TABLE: Described<Counter> = Described::new(COUNTERS);
 
 static OPERATIONS: Operations = Operations {
     events: |_, number| {
-        let value = with(number, |counter| Ok(counter.value)).unwrap_or_default();
+        let value = TABLE
+            .with(number, |counter| counter.value)
+            .unwrap_or_default();
         let readable = if value > 0 { ready::READABLE } else { 0 };
         readable | if value < END { ready::WRITABLE } else { 0 }
     },
     read,
     write,
-    close: |_, number, frames| remove(number, frames),
+    close: |_, number, frames| TABLE.remove(number, frames),
     ..Operations::NONE
 };
-
-fn remove(number: u32, frames: &mut Frames) {
-    if let Ok(mut table) = TABLE.lock() {
-        table.remove(number, frames);
-    }
-}
 
 fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
     if transfer.length < SIZE {
         return Err(Errno::EINVAL);
     }
-    let taken = with(number, |counter| {
+    let taken = TABLE.with(number, |counter| {
         let count = if counter.one_by_one {
             counter.value.min(1)
         } else {
             counter.value
         };
         counter.value -= count;
-        Ok((count > 0).then_some((count, counter.source, counter.value)))
+        (count > 0).then_some((count, counter.source, counter.value))
     })?;
     let Some((count, source, rest)) = taken else {
         return Ok(None);
@@ -83,12 +71,12 @@ fn write(transfer: &mut Transfer<'_>, number: u32) -> Step {
     if added == u64::MAX {
         return Err(Errno::EINVAL);
     }
-    let done = with(number, |counter| {
+    let done = TABLE.with(number, |counter| {
         let sum = counter.value.checked_add(added).filter(|sum| *sum <= END);
-        Ok(sum.map(|sum| {
+        sum.map(|sum| {
             counter.value = sum;
             counter.source
-        }))
+        })
     })?;
     let Some(source) = done else {
         return Ok(None);
@@ -112,16 +100,9 @@ pub fn eventfd2(caller: &Caller) -> Result<u64, Errno> {
     };
     with_state(|state| {
         let (_, frames, _) = caller.parts(state)?;
-        let inserted = {
-            let mut table = TABLE.lock().map_err(|_| Errno::ENFILE)?;
-            table.insert(counter, 0, frames)
-        };
-        let number = inserted.map_err(|_| Errno::ENFILE)?;
-        descriptor::open(state, caller, (&OPERATIONS, number), flags, |source| {
-            let noted = with(number, |counter| {
-                counter.source = source;
-                Ok(())
-            });
+        let number = TABLE.insert(counter, frames)?;
+        open(state, caller, (&OPERATIONS, number), flags, |source| {
+            let noted = TABLE.with(number, |counter| counter.source = source);
             debug_assert!(noted.is_ok());
         })
     })

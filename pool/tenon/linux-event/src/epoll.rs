@@ -1,7 +1,8 @@
 //! [`epoll_create1`], [`epoll_ctl`] and [`epoll_pwait`]: polls of many descriptors that keep them.
 
-use crate::descriptor::{self, CLOSE_ON_EXEC};
 use crate::watches::{Name, Watches, mode};
+use tenon_linux_files::descriptor::open;
+use tenon_linux_files::flag::CLOSE_ON_EXEC;
 use tenon_process::user_memory;
 use tenon_process::{
     Caller, Errno, Files, Frames, Memory, Object, Observer, Operations, Side, Special, State,
@@ -91,7 +92,7 @@ pub fn epoll_create1(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let (_, frames, _) = caller.parts(state)?;
         let number = with(|watches| watches.create(caller.process(), frames))?;
-        descriptor::open(state, caller, (&OPERATIONS, number), flags, |source| {
+        open(state, caller, (&OPERATIONS, number), flags, |source| {
             let noted = with(|watches| {
                 watches.set_source(number, source);
                 Ok(())

@@ -13,7 +13,6 @@
 #![forbid(unsafe_code)]
 
 pub mod counter;
-mod descriptor;
 pub mod epoll;
 pub mod timer;
 mod watches;

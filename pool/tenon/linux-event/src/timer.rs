@@ -1,7 +1,8 @@
 //! [`timerfd_create`], [`timerfd_settime`] and [`timerfd_gettime`]: timers with descriptors.
 
-use crate::descriptor::{self, CLOSE_ON_EXEC, NONBLOCK, SECOND};
 use tenon_deadline::{Deadlines, Place};
+use tenon_linux_files::descriptor::open;
+use tenon_linux_files::flag::{CLOSE_ON_EXEC, NONBLOCK};
 use tenon_process::user_memory;
 use tenon_process::{
     Caller, Errno, Files, Frames, Object, Objects, Operations, State, Step, Transfer, ready,
@@ -14,6 +15,8 @@ use tenon_thread::time::Instant;
 
 /// Timers at a time.
 const TIMERS: u32 = 1024;
+/// Nanoseconds of a second.
+const SECOND: u64 = 1_000_000_000;
 /// Bytes of the count of expirations.
 const SIZE: usize = 8;
 /// Clocks: real time, monotonic, since the start, and the alarms of the first and the last.
@@ -197,7 +200,7 @@ pub fn timerfd_create(caller: &Caller) -> Result<u64, Errno> {
             table.timers.insert(timer, 0, frames)
         };
         let number = inserted.map_err(|_| Errno::ENFILE)?;
-        descriptor::open(state, caller, (&OPERATIONS, number), flags, |source| {
+        open(state, caller, (&OPERATIONS, number), flags, |source| {
             let noted = with(number, |timer| {
                 timer.source = source;
                 Ok(())

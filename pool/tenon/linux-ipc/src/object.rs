@@ -43,7 +43,7 @@ pub(crate) fn now() -> u64 {
     real_nanoseconds() / 1_000_000_000
 }
 
-/// Who may use an object.
+/// Key, users and permissions of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Permission {
     pub key: i32,

@@ -5,6 +5,7 @@ use crate::object::{
 };
 use core::fmt::Write as _;
 use tenon_fs_proc::{List, provide};
+use tenon_linux_files::content::{copy_in, copy_out};
 use tenon_process::{Caller, Errno, Side, State, user_memory, with_state};
 use tenon_sync::Mutex;
 
@@ -230,24 +231,14 @@ pub fn msgsnd(caller: &Caller) -> Result<u64, Errno> {
             return Ok(None);
         }
         let front = [kind, length as u64].map(u64::to_le_bytes);
-        let mut to = queue.end;
-        let mut put = |state: &mut State, bytes: &[u8]| {
-            let files = &mut state.files.tree.files;
-            let count = files.write(queue.file, to, bytes, &mut state.frames)?;
-            to += count as u64;
-            (count == bytes.len()).then_some(()).ok_or(Errno::ENOMEM)
-        };
-        put(state, front.as_flattened())?;
-        let mut done = 0;
-        while done < length {
-            let mut piece = [0; PIECE];
-            let part = (length - done).min(PIECE);
-            let at = from.wrapping_add(8 + done);
-            user_memory::read(state, caller, at, &mut piece[..part])?;
-            put(state, &piece[..part])?;
-            done += part;
+        let files = &mut state.files.tree.files;
+        let bytes = front.as_flattened();
+        if files.write(queue.file, queue.end, bytes, &mut state.frames)? < bytes.len() {
+            return Err(Errno::ENOMEM);
         }
-        queue.end = to;
+        let place = (queue.file, queue.end + FRONT);
+        copy_in(state, caller, from.wrapping_add(8), place, length)?;
+        queue.end += FRONT + length as u64;
         queue.count += 1;
         queue.bytes += length as u64;
         queue.times[0] = now();
@@ -288,16 +279,8 @@ pub fn msgrcv(caller: &Caller) -> Result<u64, Errno> {
         }
         let part = whole.min(length);
         user_memory::write(state, caller, to, &kind.to_le_bytes())?;
-        let mut done = 0;
-        while done < part {
-            let mut piece = [0; PIECE];
-            let count = (part - done).min(PIECE as u64) as usize;
-            let files = &state.files.tree.files;
-            files.read(queue.file, at + FRONT + done, &mut piece[..count])?;
-            let place = to.wrapping_add(8 + done as usize);
-            user_memory::write(state, caller, place, &piece[..count])?;
-            done += count as u64;
-        }
+        let place = (queue.file, at + FRONT);
+        copy_out(state, caller, place, to.wrapping_add(8), part as usize)?;
         if !matches!(wanted, Wanted::At(_)) {
             queue.take(state, (at, whole))?;
             queue.times[1] = now();

@@ -1,15 +1,16 @@
 //! [`mq_timedsend`] and [`mq_timedreceive`]: messages of queues.
 
 use crate::notify;
-use crate::queue::{ACCESS, NONBLOCK};
 use crate::table::{Queue, READABLE, WRITABLE, description, notify as state_events, with};
 use core::time::Duration;
+use tenon_linux_files::content::{copy_in, copy_out};
+use tenon_linux_files::flag::{ACCESS, NONBLOCK};
 use tenon_process::{
     Caller, Errno, Side, Special, State, real_time_of_start, timespec, user_memory,
 };
 use tenon_thread::time::Instant;
 
-/// Bytes that are copied at a time.
+/// Bytes that are read at a time.
 const PIECE: usize = 512;
 /// Priorities lie below.
 const PRIORITIES: u64 = 32_768;
@@ -61,55 +62,12 @@ fn wait<R>(
     done.ok_or(Errno::ETIMEDOUT)
 }
 
-/// Copies the bytes of a message from the caller to its place.
-fn copy_in(
-    state: &mut State,
-    caller: &Caller,
-    (file, start): (u32, u64),
-    length: usize,
-) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < length {
-        let mut piece = [0; PIECE];
-        let piece = &mut piece[..(length - done).min(PIECE)];
-        let from = caller.address(1).wrapping_add(done);
-        user_memory::read(state, caller, from, piece)?;
-        let files = &mut state.files.tree.files;
-        let count = files.write(file, start + done as u64, piece, &mut state.frames)?;
-        if count < piece.len() {
-            return Err(Errno::ENOMEM);
-        }
-        done += count;
-    }
-    Ok(())
-}
-
 /// Fails with `EFAULT` unless the caller has the bytes of a message.
 fn check(state: &mut State, caller: &Caller, length: usize) -> Result<(), Errno> {
     for done in (0..length).step_by(PIECE) {
         let mut piece = [0; PIECE];
         let piece = &mut piece[..(length - done).min(PIECE)];
         user_memory::read(state, caller, caller.address(1).wrapping_add(done), piece)?;
-    }
-    Ok(())
-}
-
-/// Copies the bytes of a message from its place to the caller.
-fn copy_out(
-    state: &mut State,
-    caller: &Caller,
-    (file, start): (u32, u64),
-    length: usize,
-) -> Result<(), Errno> {
-    let mut done = 0;
-    while done < length {
-        let mut piece = [0; PIECE];
-        let piece = &mut piece[..(length - done).min(PIECE)];
-        let files = &state.files.tree.files;
-        files.read(file, start + done as u64, piece)?;
-        let to = caller.address(1).wrapping_add(done);
-        user_memory::write(state, caller, to, piece)?;
-        done += piece.len();
     }
     Ok(())
 }
@@ -144,7 +102,7 @@ pub fn mq_timedsend(caller: &Caller) -> Result<u64, Errno> {
             }
             return Ok(None);
         };
-        copy_in(state, caller, place, length)?;
+        copy_in(state, caller, caller.address(1), place, length)?;
         let first = with(|table| {
             let waited = table.has_readers(special.number, &state.files);
             let queue = table.of(special.number)?;
@@ -184,7 +142,13 @@ pub fn mq_timedreceive(caller: &Caller) -> Result<u64, Errno> {
             let bytes = next.priority.to_le_bytes();
             user_memory::write(state, caller, caller.address(3), &bytes)?;
         }
-        copy_out(state, caller, place, next.length as usize)?;
+        copy_out(
+            state,
+            caller,
+            place,
+            caller.address(1),
+            next.length as usize,
+        )?;
         Ok(Some(u64::from(next.length)))
     })
 }

@@ -2,13 +2,10 @@
 
 use crate::order::MESSAGES;
 use crate::table::{NAME, QUEUES_OF_USERS, Queue, description, with};
+use tenon_linux_files::flag::{ACCESS, CREATE, EXCLUSIVE, NONBLOCK};
+use tenon_linux_files::names::reclaim;
 use tenon_process::{Caller, Errno, READ, State, WRITE, capability, user_memory, with_state};
 
-/// `O_ACCMODE`, `O_CREAT`, `O_EXCL`, `O_NONBLOCK`.
-pub(crate) const ACCESS: u32 = 3;
-const CREATE: u32 = 0o100;
-const EXCLUSIVE: u32 = 0o200;
-pub(crate) const NONBLOCK: u32 = 0o4000;
 /// Messages and their bytes that a queue has without attributes, and those that each process can give
 /// it.
 const DEFAULT: (i64, i64) = (10, 8192);
@@ -142,11 +139,6 @@ fn open(state: &mut State, caller: &Caller, number: u32, flags: u32) -> Result<u
             Err(error)
         }
     }
-}
-
-/// Releases the pages of files that have ended, in steps.
-fn reclaim() {
-    while with_state(|state| state.files.tree.files.reclaim(&mut state.frames)) {}
 }
 
 /// `mq_unlink`.

@@ -5,13 +5,11 @@
 
 use crate::action::signal;
 use crate::send::send;
-use crate::signalfd::{CLOSE_ON_EXEC, NONBLOCK, open};
+use tenon_linux_files::descriptor::{Described, open};
+use tenon_linux_files::flag::{CLOSE_ON_EXEC, NONBLOCK};
 use tenon_process::user_memory;
-use tenon_process::{
-    AtEnd, Caller, Errno, Frames, Object, Objects, Operations, State, Target, ready, with_state,
-};
+use tenon_process::{AtEnd, Caller, Errno, Object, Operations, State, Target, ready, with_state};
 use tenon_signal::{Info, code};
-use tenon_sync::Mutex;
 
 /// Descriptions at a time.
 const DESCRIPTIONS: u32 = 1024;
@@ -24,48 +22,32 @@ struct Name {
     source: u32,
 }
 
-static TABLE: Mutex<Objects<Name>> = Mutex::new(Objects::new(DESCRIPTIONS));
-
-fn with<R>(number: u32, action: impl FnOnce(&mut Name) -> R) -> Result<R, Errno> {
-    let mut table = TABLE.lock().map_err(|_| Errno::EBADF)?;
-    Ok(action(table.get_mut(number).ok_or(Errno::EBADF)?))
-}
+static TABLE: Described<Name> = Described::new(DESCRIPTIONS);
 
 static OPERATIONS: Operations = Operations {
-    events: |_, number| match with(number, |name| name.ended) {
+    events: |_, number| match TABLE.with(number, |name| name.ended) {
         Ok(true) => ready::READABLE | ready::READABLE_NORMAL,
         _ => 0,
     },
-    close: |_, number, frames| remove(number, frames),
+    close: |_, number, frames| TABLE.remove(number, frames),
     ..Operations::NONE
 };
-
-fn remove(number: u32, frames: &mut Frames) {
-    if let Ok(mut table) = TABLE.lock() {
-        table.remove(number, frames);
-    }
-}
 
 static AT_END: AtEnd = AtEnd::new(end);
 
 /// A process has ended: descriptors that name it are ready.
 fn end(state: &mut State, process: u32) {
     let mut from = 0;
-    loop {
-        let source = {
-            let Ok(mut table) = TABLE.lock() else { return };
-            let Some(number) = table.numbers(from).next() else {
-                return;
-            };
-            from = number + 1;
-            let name = table.get_mut(number);
-            let Some(name) = name.filter(|name| name.process == process && !name.ended) else {
-                continue;
-            };
-            name.ended = true;
-            name.source
-        };
-        state.files.notify(source, ready::READABLE);
+    while let Some(number) = TABLE.next(from) {
+        from = number + 1;
+        let source = TABLE.with(number, |name| {
+            let ends = name.process == process && !name.ended;
+            name.ended |= ends;
+            ends.then_some(name.source)
+        });
+        if let Ok(Some(source)) = source {
+            state.files.notify(source, ready::READABLE);
+        }
     }
 }
 
@@ -101,14 +83,10 @@ pub fn create(
     };
     state.on_end.add(&AT_END);
     let (_, frames, _) = caller.parts(state)?;
-    let inserted = {
-        let mut table = TABLE.lock().map_err(|_| Errno::ENFILE)?;
-        table.insert(name, 0, frames)
-    };
-    let number = inserted.map_err(|_| Errno::ENFILE)?;
+    let number = TABLE.insert(name, frames)?;
     let flags = flags | CLOSE_ON_EXEC;
     let descriptor = open(state, caller, (&OPERATIONS, number), flags, |source| {
-        let noted = with(number, |name| name.source = source);
+        let noted = TABLE.with(number, |name| name.source = source);
         debug_assert!(noted.is_ok());
     })?;
     Ok((descriptor, number))
@@ -116,7 +94,7 @@ pub fn create(
 
 /// Has a description name another process, which has just been created.
 pub fn set_process(description: u32, process: u32) {
-    let named = with(description, |name| name.process = process);
+    let named = TABLE.with(description, |name| name.process = process);
     debug_assert!(named.is_ok());
 }
 
@@ -131,7 +109,7 @@ pub(crate) fn process_of(
     let no_wait = description.flags & NONBLOCK != 0;
     match description.object {
         Object::Special(special) if core::ptr::eq(special.operations, &raw const OPERATIONS) => {
-            let (number, ended) = with(special.number, |name| (name.process, name.ended))?;
+            let (number, ended) = TABLE.with(special.number, |name| (name.process, name.ended))?;
             // Another process may have the number.
             let other = state
                 .process_of(number)

@@ -4,19 +4,15 @@
 //! which set the descriptor's signals last.
 
 use crate::action;
-use tenon_process::{
-    Caller, Errno, Frames, Object, Objects, Operations, State, Step, Transfer, ready, with_state,
-};
+use tenon_linux_files::descriptor::{Described, open};
+use tenon_linux_files::flag::{CLOSE_ON_EXEC, NONBLOCK};
+use tenon_process::{Caller, Errno, Object, Operations, State, Step, Transfer, ready, with_state};
 use tenon_signal::{Info, Set, code, number};
-use tenon_sync::Mutex;
 
 /// Descriptions at a time.
 const DESCRIPTIONS: u32 = 1024;
 /// Bytes of `struct signalfd_siginfo`.
 const SIZE: usize = 128;
-/// `O_NONBLOCK` and `O_CLOEXEC`.
-pub(crate) const NONBLOCK: u32 = 0o4000;
-pub(crate) const CLOSE_ON_EXEC: u32 = 0o200_0000;
 
 /// A description from which signals are read.
 #[derive(Debug)]
@@ -29,16 +25,11 @@ struct Reader {
     source: u32,
 }
 
-static TABLE: Mutex<Objects<Reader>> = Mutex::new(Objects::new(DESCRIPTIONS));
-
-fn with<R>(number: u32, action: impl FnOnce(&mut Reader) -> R) -> Result<R, Errno> {
-    let mut table = TABLE.lock().map_err(|_| Errno::EBADF)?;
-    Ok(action(table.get_mut(number).ok_or(Errno::EBADF)?))
-}
+static TABLE: Described<Reader> = Described::new(DESCRIPTIONS);
 
 static OPERATIONS: Operations = Operations {
     events: |_, number| {
-        let pending = with(number, |reader| !reader.pending.is_empty());
+        let pending = TABLE.with(number, |reader| !reader.pending.is_empty());
         if pending.unwrap_or_default() {
             ready::READABLE | ready::READABLE_NORMAL
         } else {
@@ -46,15 +37,9 @@ static OPERATIONS: Operations = Operations {
         }
     },
     read,
-    close: |_, number, frames| remove(number, frames),
+    close: |_, number, frames| TABLE.remove(number, frames),
     ..Operations::NONE
 };
-
-fn remove(number: u32, frames: &mut Frames) {
-    if let Ok(mut table) = TABLE.lock() {
-        table.remove(number, frames);
-    }
-}
 
 /// Takes as many pending signals as there is room for.
 fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
@@ -62,7 +47,7 @@ fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
     if room == 0 {
         return Err(Errno::EINVAL);
     }
-    let signals = with(number, |reader| reader.signals)?;
+    let signals = TABLE.with(number, |reader| reader.signals)?;
     let (process, thread) = transfer.thread;
     let mut count = 0;
     while count < room
@@ -77,7 +62,7 @@ fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
         count += 1;
     }
     let pending = transfer.signals.pending(process, thread);
-    with(number, |reader| {
+    TABLE.with(number, |reader| {
         if reader.process == transfer.process {
             reader.pending = pending & reader.signals;
         }
@@ -140,23 +125,18 @@ fn put_value(bytes: &mut [u8; SIZE], value: u32, address: u64, [program, system]
 /// A signal has become pending for a process: its readers are ready.
 fn notice(state: &mut State, process: u32, signal: u8) {
     let mut from = 0;
-    loop {
-        let source = {
-            let Ok(mut table) = TABLE.lock() else { return };
-            let Some(number) = table.numbers(from).next() else {
-                return;
-            };
-            from = number + 1;
-            let reader = table.get_mut(number);
-            let Some(reader) = reader.filter(|reader| reader.signals.has(signal)) else {
-                continue;
-            };
-            if reader.process == process {
+    while let Some(number) = TABLE.next(from) {
+        from = number + 1;
+        let source = TABLE.with(number, |reader| {
+            let reads = reader.signals.has(signal);
+            if reads && reader.process == process {
                 reader.pending.insert(signal);
             }
-            reader.source
-        };
-        state.files.notify(source, ready::READABLE);
+            reads.then_some(reader.source)
+        });
+        if let Ok(Some(source)) = source {
+            state.files.notify(source, ready::READABLE);
+        }
     }
 }
 
@@ -182,7 +162,7 @@ pub fn signalfd4(caller: &Caller) -> Result<u64, Errno> {
             if !core::ptr::eq(special.operations, &raw const OPERATIONS) {
                 return Err(Errno::EINVAL);
             }
-            with(special.number, |reader| {
+            TABLE.with(special.number, |reader| {
                 (reader.signals, reader.pending, reader.process) = (signals, pending, process);
             })?;
             if !pending.is_empty() {
@@ -198,38 +178,10 @@ pub fn signalfd4(caller: &Caller) -> Result<u64, Errno> {
         };
         state.on_signal = Some(notice);
         let (_, frames, _) = caller.parts(state)?;
-        let inserted = {
-            let mut table = TABLE.lock().map_err(|_| Errno::ENFILE)?;
-            table.insert(reader, 0, frames)
-        };
-        let number = inserted.map_err(|_| Errno::ENFILE)?;
+        let number = TABLE.insert(reader, frames)?;
         open(state, caller, (&OPERATIONS, number), flags, |source| {
-            let noted = with(number, |reader| reader.source = source);
+            let noted = TABLE.with(number, |reader| reader.source = source);
             debug_assert!(noted.is_ok());
         })
     })
-}
-
-/// Gives an object, which is opened and noted with its source, a descriptor of the caller.
-pub(crate) fn open(
-    state: &mut State,
-    caller: &Caller,
-    (operations, number): (&'static Operations, u32),
-    flags: u32,
-    note: impl FnOnce(u32),
-) -> Result<u64, Errno> {
-    /// `O_RDWR`.
-    const READ_AND_WRITE: u32 = 2;
-    let (_, frames, files) = caller.parts(state)?;
-    let status = flags & NONBLOCK | READ_AND_WRITE;
-    match files.open_special(operations, number, status, frames) {
-        Ok((file, source)) => {
-            note(source);
-            caller.install(state, file, flags & CLOSE_ON_EXEC != 0)
-        }
-        Err(error) => {
-            (operations.close)(files, number, frames);
-            Err(error)
-        }
-    }
 }
