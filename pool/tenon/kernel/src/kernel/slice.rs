@@ -6,8 +6,8 @@
 //! rest of its slice, as POSIX demands (IEEE 1003.1, 2.8.4, SCHED_RR). Without [`options::slice`]
 //! the image contains nothing of this.
 //!
-//! The slice timer is not in the queue, whose steps would mask interrupts longer when a slice ends:
-//! the compare value is the earlier of its instant and the queue's alarm ([`Kernel::set_alarm`]).
+//! The slice timer is not in the queue: its steps would mask interrupts longer when a slice ends. The
+//! compare value is the earlier of its instant and the queue's alarm ([`Kernel::set_alarm`]).
 
 use super::Kernel;
 use crate::thread::Thread;
