@@ -99,8 +99,7 @@ pub fn eventfd2(caller: &Caller) -> Result<u64, Errno> {
         source: u32::MAX,
     };
     with_state(|state| {
-        let (_, frames, _) = caller.parts(state)?;
-        let number = TABLE.insert(counter, frames)?;
+        let number = TABLE.insert(state, caller, counter)?;
         open(state, caller, (&OPERATIONS, number), flags, |source| {
             let noted = TABLE.with(number, |counter| counter.source = source);
             debug_assert!(noted.is_ok());

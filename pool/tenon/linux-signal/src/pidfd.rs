@@ -82,8 +82,7 @@ pub fn create(
         source: u32::MAX,
     };
     state.on_end.add(&AT_END);
-    let (_, frames, _) = caller.parts(state)?;
-    let number = TABLE.insert(name, frames)?;
+    let number = TABLE.insert(state, caller, name)?;
     let flags = flags | CLOSE_ON_EXEC;
     let descriptor = open(state, caller, (&OPERATIONS, number), flags, |source| {
         let noted = TABLE.with(number, |name| name.source = source);

@@ -177,8 +177,7 @@ pub fn signalfd4(caller: &Caller) -> Result<u64, Errno> {
             source: u32::MAX,
         };
         state.on_signal = Some(notice);
-        let (_, frames, _) = caller.parts(state)?;
-        let number = TABLE.insert(reader, frames)?;
+        let number = TABLE.insert(state, caller, reader)?;
         open(state, caller, (&OPERATIONS, number), flags, |source| {
             let noted = TABLE.with(number, |reader| reader.source = source);
             debug_assert!(noted.is_ok());
