@@ -17,7 +17,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-mod object;
+pub mod object;
 pub mod queue;
 pub mod semaphore;
 mod undo;

@@ -26,7 +26,7 @@ pub(crate) const REMOVED: Errno = Errno(43);
 /// `ENOMSG`.
 pub(crate) const NO_MESSAGE: Errno = Errno(42);
 /// Bytes of `struct ipc64_perm`.
-pub(crate) const HEAD: usize = 48;
+pub const HEAD: usize = 48;
 /// What a place in the table has of an identifier.
 const PLACE: u32 = 0xffff;
 
@@ -45,10 +45,14 @@ pub(crate) fn now() -> u64 {
 
 /// Key, users and permissions of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Permission {
+pub struct Permission {
+    /// The key, or zero.
     pub key: i32,
+    /// User and group.
     pub owner: (u32, u32),
+    /// User and group of its creator.
     pub creator: (u32, u32),
+    /// Permissions.
     pub mode: u32,
     /// What the identifier has beyond the place.
     pub sequence: u32,
@@ -126,7 +130,7 @@ impl Permission {
 }
 
 /// User and group of an object, and of its creator, as text.
-pub(crate) struct Owners([u32; 4]);
+pub struct Owners([u32; 4]);
 
 impl fmt::Display for Owners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,14 +140,16 @@ impl fmt::Display for Owners {
 }
 
 /// What has a permission.
-pub(crate) trait Object {
+pub trait Object {
+    /// It, to change it.
     fn permission(&mut self) -> &mut Permission;
+    /// It.
     fn permission_of(&self) -> &Permission;
 }
 
 /// All objects of a kind.
 #[derive(Debug)]
-pub(crate) struct Objects<T> {
+pub struct Objects<T> {
     table: Table<T>,
     /// Objects that were created, modulo a power of two.
     sequence: u32,
@@ -152,6 +158,7 @@ pub(crate) struct Objects<T> {
 }
 
 impl<T: Object> Objects<T> {
+    /// No object, of `limit` at a time.
     pub const fn new(limit: u32) -> Self {
         Self {
             table: Table::new(limit),
@@ -205,6 +212,7 @@ impl<T: Object> Objects<T> {
             })
     }
 
+    /// All objects with their places.
     pub fn all(&self) -> impl Iterator<Item = (u32, &T)> {
         self.all_from(0)
     }

@@ -5,7 +5,7 @@
 //! stays until the last one is unmapped where the segment was removed before.
 //!
 //! Guarantees: permissions are those of the segment's user and group; an identifier is not used again
-//! before 65,536 others. All memory of a segment is free again once it is removed and unmapped. What
+//! before 32,768 others. All memory of a segment is free again once it is removed and unmapped. What
 //! there is no memory for is an error that changes nothing.
 
 #![cfg_attr(not(test), no_std)]
@@ -13,10 +13,12 @@
 
 mod segment;
 
-pub use segment::{Segment, Segments};
+pub use segment::Segment;
 
+use segment::{SEGMENTS, of_object, total};
 use tenon_address_space::{Backing, PAGE, Permissions, Sharing};
 use tenon_fs_proc::{List, provide};
+use tenon_linux_ipc::object::{HEAD, Objects, Permission};
 use tenon_process::{
     Call, Caller, Calls, Errno, State, capability, real_nanoseconds, resource, user_memory,
     with_state,
@@ -32,14 +34,14 @@ pub static CALLS: Calls = Calls(&[
 ]);
 
 /// The segments, which are accessed with the state of processes alone.
-static SEGMENTS: Mutex<Segments> = Mutex::new(Segments::new());
+static ALL: Mutex<Objects<Segment>> = Mutex::new(Objects::new(SEGMENTS));
 
 /// Calls `action` with the state and the segments.
 fn with_segments<R>(
-    action: impl FnOnce(&mut State, &mut Segments) -> Result<R, Errno>,
+    action: impl FnOnce(&mut State, &mut Objects<Segment>) -> Result<R, Errno>,
 ) -> Result<R, Errno> {
     with_state(|state| {
-        let mut segments = SEGMENTS.lock().map_err(|_| Errno::EAGAIN)?;
+        let mut segments = ALL.lock().map_err(|_| Errno::EAGAIN)?;
         action(state, &mut segments)
     })
 }
@@ -53,17 +55,6 @@ const READ: u32 = 4;
 const WRITE: u32 = 2;
 const EXECUTE: u32 = 1;
 
-/// Whether the caller has permissions of a segment.
-fn check(state: &mut State, caller: &Caller, segment: &Segment, wanted: u32) -> Result<(), Errno> {
-    let (process, ..) = caller.parts(state)?;
-    let permitted = process.credentials.permits(
-        (segment.owner.0, segment.owner.1),
-        (segment.mode, false),
-        wanted,
-    );
-    permitted.then_some(()).ok_or(Errno::EACCES)
-}
-
 /// `shmget`: the segment of a key, or a new one.
 pub fn shmget(caller: &Caller) -> Result<u64, Errno> {
     const PRIVATE: i32 = 0;
@@ -75,7 +66,7 @@ pub fn shmget(caller: &Caller) -> Result<u64, Errno> {
         return Err(Errno::EINVAL);
     }
     provide(List::Segments, |state, from, line| {
-        let segments = SEGMENTS.lock().ok()?;
+        let segments = ALL.lock().ok()?;
         let (place, segment) = segments.all_from(from).next()?;
         let areas = state.frames.references(&segment.object) - 1;
         segment.write_line((place, areas), line);
@@ -92,8 +83,9 @@ pub fn shmget(caller: &Caller) -> Result<u64, Errno> {
                 return Err(Errno::EINVAL);
             }
             let mode = flags as u32 & 0o777;
-            check(state, caller, segment, (mode >> 6 | mode >> 3 | mode) & 0o7)?;
-            return Ok(identifier.into());
+            let wanted = (mode >> 6 | mode >> 3 | mode) & 0o7;
+            segment.permission.check(state, caller, wanted)?;
+            return Ok(identifier);
         }
         if key != PRIVATE && flags & CREATE == 0 {
             return Err(Errno::ENOENT);
@@ -104,15 +96,15 @@ pub fn shmget(caller: &Caller) -> Result<u64, Errno> {
         if size > state.usage().0 as u64 {
             return Err(Errno::ENOMEM);
         }
-        let (process, frames, _) = caller.parts(state)?;
-        let ids = &process.credentials;
-        let owner = (ids.user().effective, ids.group().effective);
-        let mut segment = Segment::of(frames, size)?;
-        (segment.key, segment.mode) = (key, flags as u32 & 0o777);
-        (segment.owner, segment.creator) = (owner, owner);
-        segment.processes.0 = process.number;
+        let permission = Permission::of(state, caller, key, flags as u32)?;
+        let frames = &mut state.frames;
+        let mut segment = Segment::of(frames, size, permission)?;
+        segment.processes.0 = caller.process();
         segment.times[2] = now();
-        segments.insert(segment, frames).map(u64::from)
+        segments.insert(segment, frames).map_err(|segment| {
+            frames.release_object(segment.object);
+            Errno::ENOSPC
+        })
     })
 }
 
@@ -139,7 +131,7 @@ pub fn shmat(caller: &Caller) -> Result<u64, Errno> {
     wanted |= if permissions.execute { EXECUTE } else { 0 };
     with_segments(|state, segments| {
         let segment = segments.get_mut(caller.int(0))?;
-        check(state, caller, segment, wanted)?;
+        segment.permission.check(state, caller, wanted)?;
         let size = (segment.object.size() as usize).next_multiple_of(PAGE);
         let (process, frames, _) = caller.parts(state)?;
         let number = process.number;
@@ -193,7 +185,7 @@ pub fn shmdt(caller: &Caller) -> Result<u64, Errno> {
             next = area.end;
             space.unmap(&(area.start..area.end), frames)?;
         }
-        if let Some(segment) = segments.of_object(key) {
+        if let Some(segment) = of_object(segments, key) {
             segment.times[1] = now();
             segment.processes.1 = number;
         }
@@ -223,26 +215,28 @@ pub fn shmctl(caller: &Caller) -> Result<u64, Errno> {
     let done = match caller.int(1) {
         REMOVE => with_segments(|state, segments| {
             let segment = segments.get_mut(number)?;
-            check_owner(state, caller, segment)?;
-            segments.remove(number, &mut state.frames)?;
+            segment.permission.check_owner(state, caller)?;
+            let removed = segments.remove(number, &mut state.frames)?;
+            state.frames.release_object(removed.object);
             Ok(0)
         }),
         SET => with_segments(|state, segments| {
             let segment = segments.get_mut(number)?;
-            let mut bytes = [0; 24];
+            let mut bytes = [0; HEAD];
             user_memory::read(state, caller, to, &mut bytes)?;
-            check_owner(state, caller, segment)?;
-            segment.set(&bytes, now());
+            segment.permission.check_owner(state, caller)?;
+            segment.permission.set(&bytes);
+            segment.times[2] = now();
             Ok(0)
         }),
         command @ (STATUS | STATUS_AT | STATUS_OF_ANY) => with_segments(|state, segments| {
             let identifier = match command {
                 STATUS => number,
-                _ => segments.identifier(number)?,
+                _ => segments.at(number)?.0 as i32,
             };
             let segment = segments.get_mut(identifier)?;
             if command != STATUS_OF_ANY {
-                check(state, caller, segment, READ)?;
+                segment.permission.check(state, caller, READ)?;
             }
             let areas = state.frames.references(&segment.object) - 1;
             let bytes = segment.status(areas);
@@ -254,7 +248,7 @@ pub fn shmctl(caller: &Caller) -> Result<u64, Errno> {
         }),
         SUMMARY => with_segments(|state, segments| {
             // Pages that are accessed are in memory, and none is swapped.
-            let (count, pages) = segments.total();
+            let (count, pages) = total(segments);
             let bytes = [count, pages, pages, 0, 0, 0].map(u64::to_le_bytes);
             user_memory::write(state, caller, to, bytes.as_flattened())?;
             Ok(segments.highest())
@@ -262,13 +256,7 @@ pub fn shmctl(caller: &Caller) -> Result<u64, Errno> {
         INFORMATION => with_segments(|state, segments| {
             /// `SHMMAX` and `SHMALL` of Linux: memory alone limits segments.
             const NO_LIMIT: u64 = u64::MAX - (1 << 24);
-            let limits = [
-                NO_LIMIT,
-                1,
-                segment::SEGMENTS.into(),
-                segment::SEGMENTS.into(),
-                NO_LIMIT,
-            ];
+            let limits = [NO_LIMIT, 1, SEGMENTS.into(), SEGMENTS.into(), NO_LIMIT];
             let bytes = limits.map(u64::to_le_bytes);
             user_memory::write(state, caller, to, bytes.as_flattened())?;
             Ok(segments.highest())
@@ -279,7 +267,8 @@ pub fn shmctl(caller: &Caller) -> Result<u64, Errno> {
             let ids = &process.credentials;
             let user = ids.user().effective;
             if !ids.has(capability::IPC_LOCK) {
-                if user != segment.owner.0 && user != segment.creator.0 {
+                let permission = &segment.permission;
+                if user != permission.owner.0 && user != permission.creator.0 {
                     return Err(Errno::EPERM);
                 }
                 if command == LOCK && process.limits.soft(resource::LOCKED) == 0 {
@@ -294,13 +283,4 @@ pub fn shmctl(caller: &Caller) -> Result<u64, Errno> {
     };
     reclaim();
     done
-}
-
-/// Whether the caller may remove or change a segment.
-fn check_owner(state: &mut State, caller: &Caller, segment: &Segment) -> Result<(), Errno> {
-    let (process, ..) = caller.parts(state)?;
-    let ids = &process.credentials;
-    let user = ids.user().effective;
-    let owns = user == segment.owner.0 || user == segment.creator.0 || user == 0;
-    owns.then_some(()).ok_or(Errno::EPERM)
 }
