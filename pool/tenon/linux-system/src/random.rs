@@ -25,8 +25,10 @@ pub fn getrandom(caller: &Caller) -> Result<u64, Errno> {
             if flags & INSECURE == 0 && !state.entropy.is_seeded() {
                 return Err(unseeded(flags & NONBLOCK != 0));
             }
-            let bytes: [u8; PIECE] = state.entropy.bytes();
-            user_memory::write(state, caller, to.wrapping_add(done), &bytes[..part])
+            let mut bytes = [0; PIECE];
+            let bytes = &mut bytes[..part];
+            state.entropy.fill(bytes);
+            user_memory::write(state, caller, to.wrapping_add(done), bytes)
         });
         match written {
             Err(error) if done == 0 => return Err(error),

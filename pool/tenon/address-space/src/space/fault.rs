@@ -191,10 +191,6 @@ impl<const N: usize> AddressSpace<N> {
 /// A copy of a page of an object.
 fn object_copy(object: &Object, index: u64, frames: &mut Frames) -> Option<Frame> {
     let frame = frames.allocate()?;
-    let mut bytes = [0; PAGE / 8];
-    for at in (0..PAGE).step_by(bytes.len()) {
-        let count = object.read(index * PAGE as u64 + at as u64, &mut bytes);
-        frame.write(at, &bytes[..count]);
-    }
+    object.read_to(index * PAGE as u64, &frame, 0, PAGE);
     Some(frame)
 }
