@@ -1,6 +1,8 @@
 //! [`Ring`]: bytes in page frames, which are read in the order in which they were written.
 
-use tenon_frames::{Frames, PAGE, PageMap};
+use core::convert::Infallible;
+use core::ops::Range;
+use tenon_frames::{Frame, Frames, PAGE, PageMap};
 
 /// A queue of bytes in frames that are allocated as they are written. One that is dropped with frames
 /// loses them.
@@ -61,16 +63,33 @@ impl Ring {
 
     /// Copies bytes from an offset on without removing them; returns how many.
     pub fn peek(&self, from: usize, to: &mut [u8]) -> usize {
-        let count = to.len().min(self.length.saturating_sub(from));
+        let copied = self.peek_with(from, to.len(), |frame, at, part| {
+            frame.read(at, &mut to[part]);
+            Ok::<_, Infallible>(())
+        });
+        copied.unwrap_or_default()
+    }
+
+    /// Calls `copy` with the frames of up to `most` bytes from an offset on, the offset in each and the
+    /// part of the bytes; returns how many it copied. An error is one of the first part.
+    pub fn peek_with<E>(
+        &self,
+        from: usize,
+        most: usize,
+        mut copy: impl FnMut(&Frame, usize, Range<usize>) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let count = most.min(self.length.saturating_sub(from));
         let mut done = 0;
         while done < count {
             let (page, at, part) = self.place(self.start + from + done, count - done);
-            if let Some(frame) = self.pages.get(page) {
-                frame.read(at, &mut to[done..done + part]);
+            if let Some(frame) = self.pages.get(page)
+                && let Err(error) = copy(frame, at, done..done + part)
+            {
+                return if done > 0 { Ok(done) } else { Err(error) };
             }
             done += part;
         }
-        count
+        Ok(count)
     }
 
     /// Removes the first bytes, of which there are as many.
@@ -91,18 +110,35 @@ impl Ring {
 
     /// Appends bytes; returns how many there were room and memory for.
     pub fn append(&mut self, from: &[u8], frames: &mut Frames) -> usize {
-        let count = from.len().min(self.room());
+        let appended = self.append_with(from.len(), frames, |frame, at, part, _| {
+            frame.write(at, &from[part]);
+            Ok::<_, Infallible>(())
+        });
+        appended.unwrap_or_default()
+    }
+
+    /// Appends up to `most` bytes, which `copy` writes into a frame from an offset on, a part of them
+    /// at a time; returns how many there were room and memory for. An error is one of the first part.
+    pub fn append_with<E>(
+        &mut self,
+        most: usize,
+        frames: &mut Frames,
+        mut copy: impl FnMut(&Frame, usize, Range<usize>, &mut Frames) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let count = most.min(self.room());
         let mut done = 0;
         while done < count {
             let (page, at, part) = self.place(self.start + self.length, count - done);
             let Some(frame) = self.pages.get_or_allocate(page, frames) else {
                 break;
             };
-            frame.write(at, &from[done..done + part]);
+            if let Err(error) = copy(frame, at, done..done + part, frames) {
+                return if done > 0 { Ok(done) } else { Err(error) };
+            }
             self.length += part;
             done += part;
         }
-        done
+        Ok(done)
     }
 
     /// Removes what was appended since the ring had a length.

@@ -86,8 +86,12 @@ impl<T> Table<T> {
 
     /// The place of a number, if it was written.
     fn place(&self, number: u32) -> Option<*mut Option<T>> {
-        let frame = self.frames.get((number / Self::IN_FRAME).into())?;
-        let index = number % Self::IN_FRAME;
+        let (frame, index) = if number < Self::IN_FRAME {
+            (self.frames.get(0)?, number)
+        } else {
+            let frame = self.frames.get((number / Self::IN_FRAME).into())?;
+            (frame, number % Self::IN_FRAME)
+        };
         // SAFETY: each frame begins with its head, which zeros are as well.
         let fresh = unsafe { (*head(frame)).fresh };
         // SAFETY: the frame has that many places.

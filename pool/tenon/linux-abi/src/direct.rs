@@ -1,9 +1,10 @@
-//! Copies between files and the memory of a process, page by page, without a buffer of the kernel.
+//! Copies between files or pipes and the memory of a process, page by page, without a buffer of the
+//! kernel.
 
 use crate::transfer::{Step, set_offset};
 use tenon_linux_files::event;
 use tenon_linux_files::names::clock;
-use tenon_process::{Access, Caller, Errno, State};
+use tenon_process::{Access, Caller, Errno, Files, Frames, Space, State};
 
 /// Bytes that are copied at a time; in between, the mutex of the state is free.
 const STEP: usize = 4 << 12;
@@ -89,4 +90,37 @@ pub(crate) fn write(
         set_offset(state, caller, caller.int(0), offset + done as u64)?;
     }
     Ok((done, done < length))
+}
+
+/// Memory of a process: its address space, an address and a length.
+type Buffer<'a> = (&'a mut Space, usize, usize);
+
+/// Reads from a pipe into a buffer; `None` if that has to wait.
+pub(crate) fn read_pipe(
+    (space, to, length): Buffer<'_>,
+    (files, index): (&mut Files, u32),
+    frames: &mut Frames,
+) -> Option<Result<usize, Errno>> {
+    let most = length.min(STEP);
+    files.read_pipe_with(index, most, frames, |frame, at, part, frames| {
+        let to = to.wrapping_add(part.start);
+        Ok(space.write_from_frame(to, (frame, at), part.len(), frames)?)
+    })
+}
+
+/// Writes a buffer to a pipe, if `at_once` as a whole; `None` if that has to wait.
+pub(crate) fn write_pipe(
+    (space, from, length): Buffer<'_>,
+    (files, index): (&mut Files, u32),
+    at_once: bool,
+    frames: &mut Frames,
+) -> Option<Result<usize, Errno>> {
+    if length == 0 {
+        return Some(Ok(0));
+    }
+    let most = (length.min(STEP), at_once);
+    files.write_pipe_with(index, most, frames, |frame, at, part, frames| {
+        let from = from.wrapping_add(part.start);
+        Ok(space.read_to_frame(from, (frame, at), part.len(), frames)?)
+    })
 }

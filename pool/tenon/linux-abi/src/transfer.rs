@@ -7,7 +7,8 @@ use tenon_linux_files::names::clock;
 use tenon_linux_files::{event, flag};
 use tenon_linux_lock::owner;
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Object, PIPE_BUF, Side, Special, State, serves, with_state};
+use tenon_process::{Caller, Errno, Files, Object, PIPE_BUF, Process, Side, Special};
+use tenon_process::{State, serves, with_state};
 use tenon_signal::number;
 use tenon_vfs::Device;
 
@@ -47,7 +48,19 @@ pub fn target(
     writes: bool,
 ) -> Result<(Target, u32, u64), Errno> {
     let (process, _, files) = caller.parts(state)?;
-    let description = files.get(&process.descriptor(number)?.file)?;
+    target_of(process, files, number, writes)
+}
+
+/// As [`target`], for a descriptor of a process.
+#[inline(always)]
+fn target_of(
+    process: &Process,
+    files: &Files,
+    number: i32,
+    writes: bool,
+) -> Result<(Target, u32, u64), Errno> {
+    let file = &process.descriptor(number)?.file;
+    let description = files.look(file).ok_or(Errno::EBADF)?;
     let (flags, offset) = (description.flags, description.offset);
     let refused = if writes {
         flag::READ_ONLY
@@ -86,11 +99,25 @@ fn read_step(
     (to, length): (usize, usize),
     at: Option<u64>,
 ) -> Result<Step, Errno> {
-    let (target, flags, offset) = target(state, caller, caller.int(0), false)?;
+    let (process, frames, files) = caller.parts(state)?;
+    let (target, flags, offset) = target_of(process, files, caller.int(0), false)?;
     if let Target::File(inode) = target {
         let place = (inode, at.unwrap_or(offset), at.is_none());
         tenon_fs_proc::refresh(state, inode, place.1)?;
         return direct::read(state, caller, (to, length), place);
+    }
+    if let Target::Pipe(index) = target {
+        if at.is_some() {
+            return Err(Errno::ESPIPE);
+        }
+        let memory = (process.space()?, to, length);
+        return match direct::read_pipe(memory, (files, index), frames) {
+            Some(count) => Ok(Step::Done(count?)),
+            None => {
+                wait_for_pipe(state, caller, (index, Side::Read), flags)?;
+                Ok(Step::Wait)
+            }
+        };
     }
     if let Target::Special(special) = target {
         if at.is_some() {
@@ -140,8 +167,7 @@ pub fn take(
             match files.read_pipe(index, piece, frames) {
                 Some(count) => Ok(Step::Done(count)),
                 None => {
-                    let source = files.pipe_source(index);
-                    wait_for(state, caller, (source, Side::Read), flags)?;
+                    wait_for_pipe(state, caller, (index, Side::Read), flags)?;
                     Ok(Step::Wait)
                 }
             }
@@ -165,6 +191,17 @@ pub fn take(
         }
         Target::Device(Device::Console) => read_console(state, caller, piece, flags),
     }
+}
+
+/// Has the caller wait for a side of a pipe.
+fn wait_for_pipe(
+    state: &mut State,
+    caller: &Caller,
+    (index, side): (u32, Side),
+    flags: u32,
+) -> Result<(), Errno> {
+    let source = state.files.pipe_source(index);
+    wait_for(state, caller, (source, side), flags)
 }
 
 /// What a reader of random bytes gets where there is no seed: none will be there later.
@@ -325,8 +362,7 @@ pub fn put(
             match files.write_pipe(index, piece, frames) {
                 Some(written) => written.map(Some),
                 None => {
-                    let source = files.pipe_source(index);
-                    wait_for(state, caller, (source, Side::Write), flags)?;
+                    wait_for_pipe(state, caller, (index, Side::Write), flags)?;
                     Ok(None)
                 }
             }
@@ -363,8 +399,8 @@ pub fn put(
     }
 }
 
-/// Writes up to a piece from the memory of the caller, to a pipe as much as is written at once; returns
-/// how many bytes, and whether no step follows.
+/// Writes up to a piece from the memory of the caller, to a file or a pipe several pages; returns how
+/// many bytes, and whether no step follows.
 fn write_step(
     state: &mut State,
     caller: &Caller,
@@ -372,9 +408,25 @@ fn write_step(
     (at, begun): (Option<u64>, bool),
     console: &mut ForConsole,
 ) -> Result<Option<(usize, bool)>, Errno> {
-    let (target, flags, offset) = target(state, caller, caller.int(0), true)?;
+    let (process, frames, files) = caller.parts(state)?;
+    let (target, flags, offset) = target_of(process, files, caller.int(0), true)?;
     if let Target::Device(Device::Null | Device::Zero) = target {
         return Ok(Some((length, true)));
+    }
+    if let Target::Pipe(index) = target {
+        if at.is_some() {
+            return Err(Errno::ESPIPE);
+        }
+        // Others' bytes are not mixed with so many, if they are all of the call.
+        let at_once = length <= PIPE_BUF && !begun;
+        let memory = (process.space()?, from, length);
+        return match direct::write_pipe(memory, (files, index), at_once, frames) {
+            Some(count) => Ok(Some((count?, false))),
+            None => {
+                wait_for_pipe(state, caller, (index, Side::Write), flags)?;
+                Ok(None)
+            }
+        };
     }
     if let Target::File(inode) = target
         && state.files.tree.files.inode(inode)?.origin.is_none()
@@ -399,39 +451,11 @@ fn write_step(
         return Ok(count.map(|count| (count, !special.operations.stream)));
     }
     let mut piece = [0; PIECE];
-    // Others' bytes are not mixed with so many, if they are all of the call.
-    let at_once = match target {
-        Target::Pipe(index) if length <= PIPE_BUF && !begun => {
-            let (filled, room) = state.files.fill(index).unwrap_or_default();
-            let read = matches!(state.files.ends(index), Some([(_, true), _]));
-            // Without a reader, nothing makes room: that is an error below.
-            if read && filled > 0 && room < length {
-                let source = state.files.pipe_source(index);
-                wait_for(state, caller, (source, Side::Write), flags)?;
-                return Ok(None);
-            }
-            length
-        }
-        _ => length.min(PIECE),
+    let part = &mut piece[..length.min(PIECE)];
+    user_memory::read(state, caller, from, part)?;
+    let Some(done) = put(state, caller, caller.int(0), part, at)? else {
+        return Ok(None);
     };
-    let mut done = 0;
-    loop {
-        let part = (at_once - done).min(PIECE);
-        let piece = &mut piece[..part];
-        let read = user_memory::read(state, caller, from.wrapping_add(done), piece);
-        let put = read.and_then(|()| put(state, caller, caller.int(0), piece, at));
-        match put {
-            Ok(Some(count)) => {
-                done += count;
-                if done == at_once || count < part {
-                    break;
-                }
-            }
-            Ok(None) | Err(_) if done > 0 => break,
-            Ok(None) => return Ok(None),
-            Err(error) => return Err(error),
-        }
-    }
     if let Target::Device(Device::Console) = target {
         *console = Some((piece, done));
     }

@@ -21,6 +21,32 @@ impl<const N: usize> AddressSpace<N> {
         })
     }
 
+    /// Copies bytes from the process into a frame, from an offset on.
+    pub fn read_to_frame(
+        &mut self,
+        from: usize,
+        (to, at): (&Frame, usize),
+        length: usize,
+        frames: &mut Frames,
+    ) -> Result<(), Denied> {
+        self.each_page(from, length, Access::Read, frames, |frame, start, part| {
+            to.copy_part(at + part.start, frame, start, part.len());
+        })
+    }
+
+    /// Copies bytes of a frame, from an offset on, to the process.
+    pub fn write_from_frame(
+        &mut self,
+        to: usize,
+        (from, at): (&Frame, usize),
+        length: usize,
+        frames: &mut Frames,
+    ) -> Result<(), Denied> {
+        self.each_page(to, length, Access::Write, frames, |frame, start, part| {
+            frame.copy_part(start, from, at + part.start, part.len());
+        })
+    }
+
     /// Copies a string from the process, up to its NUL, which is not copied; returns its length.
     /// That is the length of `to` if there is no NUL before.
     pub fn read_string(

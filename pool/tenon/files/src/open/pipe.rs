@@ -2,7 +2,8 @@
 
 use super::{FileReference, Files, Object, Side, ready};
 use crate::ring::Ring;
-use tenon_frames::{Frames, PAGE};
+use core::ops::Range;
+use tenon_frames::{Frame, Frames, PAGE};
 use tenon_program::Errno;
 
 /// `O_WRONLY`.
@@ -292,11 +293,32 @@ impl Files {
 
     /// Takes bytes out of a pipe; `None` if it has none and a writer, nothing at its end.
     pub fn read_pipe(&mut self, index: u32, to: &mut [u8], frames: &mut Frames) -> Option<usize> {
+        let most = to.len();
+        let taken = self.read_pipe_with(index, most, frames, |frame, at, part, _| {
+            frame.read(at, &mut to[part]);
+            Ok(())
+        });
+        taken.and_then(Result::ok)
+    }
+
+    /// As [`read_pipe`](Self::read_pipe), with `copy` that takes the bytes out of a frame from an offset
+    /// on, a part of them at a time. An error is one of the first part.
+    pub fn read_pipe_with(
+        &mut self,
+        index: u32,
+        most: usize,
+        frames: &mut Frames,
+        mut copy: impl FnMut(&Frame, usize, Range<usize>, &mut Frames) -> Result<(), Errno>,
+    ) -> Option<Result<usize, Errno>> {
         let pipe = self.pipes.get_mut(index)?;
-        let count = pipe.ring.peek(0, to);
-        if count == 0 {
-            return (pipe.writers == 0 || to.is_empty()).then_some(0);
-        }
+        let read = pipe
+            .ring
+            .peek_with(0, most, |frame, at, part| copy(frame, at, part, frames));
+        let count = match read {
+            Ok(0) => return (pipe.writers == 0 || most == 0).then_some(Ok(0)),
+            Ok(count) => count,
+            Err(error) => return Some(Err(error)),
+        };
         let was_writable = pipe.is_writable();
         pipe.ring.skip(count, frames);
         let (source, is_writable, rest) = (pipe.source, pipe.is_writable(), pipe.ring.len());
@@ -306,7 +328,7 @@ impl Files {
         if rest > 0 {
             self.wake_next(source, Side::Read);
         }
-        Some(count)
+        Some(Ok(count))
     }
 
     /// Puts bytes into a pipe; `None` if it is full.
@@ -316,18 +338,36 @@ impl Files {
         from: &[u8],
         frames: &mut Frames,
     ) -> Option<Result<usize, Errno>> {
+        self.write_pipe_with(index, (from.len(), false), frames, |frame, at, part, _| {
+            frame.write(at, &from[part]);
+            Ok(())
+        })
+    }
+
+    /// As [`write_pipe`](Self::write_pipe), with `copy` that puts the bytes into a frame from an offset
+    /// on, a part of them at a time. An error is one of the first part. `None` also if the bytes are to
+    /// be written `at_once`, and a pipe that is not empty has less room.
+    pub fn write_pipe_with(
+        &mut self,
+        index: u32,
+        (length, at_once): (usize, bool),
+        frames: &mut Frames,
+        copy: impl FnMut(&Frame, usize, Range<usize>, &mut Frames) -> Result<(), Errno>,
+    ) -> Option<Result<usize, Errno>> {
         let pipe = self.pipes.get_mut(index)?;
         if pipe.readers == 0 {
             return Some(Err(Errno::EPIPE));
         }
-        if pipe.ring.room() == 0 && !from.is_empty() {
+        let room = pipe.ring.room();
+        if room < length && (room == 0 || at_once && !pipe.ring.is_empty()) {
             return None;
         }
-        let count = pipe.ring.append(from, frames);
+        let count = match pipe.ring.append_with(length, frames, copy) {
+            Ok(0) if length > 0 => return Some(Err(Errno::ENOMEM)),
+            Ok(count) => count,
+            Err(error) => return Some(Err(error)),
+        };
         let (source, is_writable) = (pipe.source, pipe.is_writable());
-        if count == 0 && !from.is_empty() {
-            return Some(Err(Errno::ENOMEM));
-        }
         if count > 0 {
             self.notify(source, ready::READABLE);
         }
