@@ -92,12 +92,13 @@ pub fn set_offset(
     Ok(())
 }
 
-/// Reads up to a piece into the memory of the caller.
+/// Reads up to a piece into the memory of the caller, from a file or a pipe several pages. A pipe
+/// without bytes is `EAGAIN` unless the call `waits`: nothing would end the wait at its source.
 fn read_step(
     state: &mut State,
     caller: &Caller,
     (to, length): (usize, usize),
-    at: Option<u64>,
+    (at, waits): (Option<u64>, bool),
 ) -> Result<Step, Errno> {
     let (process, frames, files) = caller.parts(state)?;
     let (target, flags, offset) = target_of(process, files, caller.int(0), false)?;
@@ -113,6 +114,7 @@ fn read_step(
         let memory = (process.space()?, to, length);
         return match direct::read_pipe(memory, (files, index), frames) {
             Some(count) => Ok(Step::Done(count?)),
+            None if !waits => Err(Errno::EAGAIN),
             None => {
                 wait_for_pipe(state, caller, (index, Side::Read), flags)?;
                 Ok(Step::Wait)
@@ -247,7 +249,7 @@ pub(crate) fn read_all(
         let (step, whole) = if done == 0 && !begun {
             first_step(caller, rest, offset)?
         } else {
-            match with_state(|state| read_step(state, caller, rest, offset)) {
+            match with_state(|state| read_step(state, caller, rest, (offset, false))) {
                 Ok(Step::Done(count)) => (count, false),
                 Ok(Step::Whole(count)) => (count, true),
                 // What was read before is the result.
@@ -270,7 +272,7 @@ fn first_step(
 ) -> Result<(usize, bool), Errno> {
     let number = (caller.int(0), false);
     let step = wait(caller, number, |state| {
-        match read_step(state, caller, rest, at)? {
+        match read_step(state, caller, rest, (at, true))? {
             Step::Done(count) => Ok(Some((count, false))),
             Step::Whole(count) => Ok(Some((count, true))),
             Step::Wait => Ok(None),
