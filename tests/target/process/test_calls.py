@@ -33,6 +33,7 @@ PROGRAMS = (
     "creation",
     "submission",
     "watches",
+    "execution",
 )
 
 

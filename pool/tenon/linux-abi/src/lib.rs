@@ -66,6 +66,7 @@ pub static CALLS: Calls = Calls(&[
     Call(173, identity::getppid),
     Call(178, identity::gettid),
     Call(221, process::execve),
+    Call(281, process::execveat),
     Call(286, vector::preadv2),
     Call(287, vector::pwritev2),
     Call(293, identity::absent),

@@ -1,8 +1,14 @@
 //! Programs and end of processes.
 
+use tenon_linux_files::names::{WORKING_DIRECTORY, inode};
 use tenon_process::user_memory;
 use tenon_process::{BEGUN, Caller, End, Errno, State, with_state};
-use tenon_vfs::Path;
+use tenon_vfs::{Kind, Path};
+
+/// `AT_SYMLINK_NOFOLLOW`.
+const NO_FOLLOW: u64 = 0x100;
+/// `AT_EMPTY_PATH`.
+const EMPTY_PATH: u64 = 0x1000;
 
 /// `exit`: ends the thread.
 pub fn exit(caller: &Caller) -> Result<u64, Errno> {
@@ -18,32 +24,29 @@ pub fn exit_group(caller: &Caller) -> Result<u64, Errno> {
 
 /// `execve`: the other threads of the process end.
 pub fn execve(caller: &Caller) -> Result<u64, Errno> {
+    run(caller, (WORKING_DIRECTORY, caller.address(0)), 0, 1)
+}
+
+/// `execveat`.
+pub fn execveat(caller: &Caller) -> Result<u64, Errno> {
+    let flags = caller.argument(4);
+    if flags & !(NO_FOLLOW | EMPTY_PATH) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    run(caller, (caller.int(0), caller.address(1)), flags, 2)
+}
+
+/// Runs a program; its arguments and its environment are at the argument `first` and the next one.
+fn run(caller: &Caller, at: (i32, usize), flags: u64, first: usize) -> Result<u64, Errno> {
     let read = |state: &mut State, path: &mut Path| {
-        let is_long = match user_memory::path(state, caller, caller.address(0), path) {
-            Err(Errno::ENAMETOOLONG) => true,
-            read => read.map(|()| false)?,
-        };
-        if is_long || path.bytes().starts_with(b"/proc/") {
-            // The path of what a link there leads to, or a shorter one.
-            let inode =
-                tenon_linux_files::names::inode(state, caller, (0, caller.address(0)), true)?;
-            let (process, _, files) = caller.parts(state)?;
-            let (root, tree) = (process.root, &files.tree);
-            path.set(|room| {
-                let found = tree.path_from(root, inode, room);
-                let (start, below) = found.map_err(|_| Errno::ENOENT)?;
-                below.then_some(()).ok_or(Errno::ENOENT)?;
-                room.copy_within(start.., 0);
-                Ok::<_, Errno>(room.len() - start)
-            })?;
-        }
+        read_path(state, caller, at, flags, path)?;
         state.strings.clear();
-        collect(state, caller, caller.address(1), false)?;
+        collect(state, caller, caller.address(first), false)?;
         if state.strings.is_empty() {
             // As in Linux, a program has a name in any case.
             state.strings.push(b"", false)?;
         }
-        collect(state, caller, caller.address(2), true)?;
+        collect(state, caller, caller.address(first + 1), true)?;
         state.check_program(caller.slot().0, text(path)?)
     };
     // What can be refused is refused before they end.
@@ -56,6 +59,48 @@ pub fn execve(caller: &Caller) -> Result<u64, Errno> {
         state.wake();
         BEGUN
     })
+}
+
+/// Reads the path of a program.
+fn read_path(
+    state: &mut State,
+    caller: &Caller,
+    (directory, from): (i32, usize),
+    flags: u64,
+    path: &mut Path,
+) -> Result<(), Errno> {
+    let is_long = match user_memory::path(state, caller, from, path) {
+        Err(Errno::ENAMETOOLONG) => true,
+        read => read.map(|()| false)?,
+    };
+    let inode = if !is_long && path.is_empty() && flags & EMPTY_PATH != 0 {
+        let (process, _, files) = caller.parts(state)?;
+        let object = &files.get(&process.descriptor(directory)?.file)?.object;
+        object.inode().ok_or(Errno::EACCES)?
+    } else {
+        let follow = flags & NO_FOLLOW == 0;
+        inode(state, caller, (directory, from), follow)?
+    };
+    if state.files.tree.files.inode(inode)?.kind == Kind::Link {
+        return Err(Errno::ELOOP);
+    }
+    if is_long
+        || flags != 0
+        || directory != WORKING_DIRECTORY && !path.is_absolute()
+        || path.bytes().starts_with(b"/proc/")
+    {
+        // The path of what a descriptor or a link there leads to, or a shorter one.
+        let (process, _, files) = caller.parts(state)?;
+        let (root, tree) = (process.root, &files.tree);
+        path.set(|room| {
+            let found = tree.path_from(root, inode, room);
+            let (start, below) = found.map_err(|_| Errno::ENOENT)?;
+            below.then_some(()).ok_or(Errno::ENOENT)?;
+            room.copy_within(start.., 0);
+            Ok::<_, Errno>(room.len() - start)
+        })?;
+    }
+    Ok(())
 }
 
 /// The path of a program: names of programs are UTF-8.

@@ -8,7 +8,7 @@ use tenon_process::{Caller, EXECUTE, Errno, Object, Process, State, capability, 
 use tenon_vfs::{FileSystem, Found, Inode, Kind, PATH, Path};
 
 /// `AT_FDCWD`.
-const WORKING_DIRECTORY: i32 = -100;
+pub const WORKING_DIRECTORY: i32 = -100;
 /// `AT_SYMLINK_FOLLOW`.
 const FOLLOW: u64 = 0x400;
 /// `AT_EMPTY_PATH`.
