@@ -1,4 +1,4 @@
-/* Programs by descriptors. */
+/* Programs by descriptors, and files that are executed or written. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -66,6 +66,43 @@ static void by_descriptors(void)
 	close(closed);
 }
 
+static void busy(void)
+{
+	int ready[2], status, file;
+	char byte = 0;
+	pid_t child;
+
+	file = open("/tmp/execution/program", O_WRONLY);
+	show("to write", file > 0);
+	try_at("written", AT_FDCWD, "/tmp/execution/program", "end", 0);
+	close(file);
+	file = open("/tmp/execution/program", O_RDONLY);
+	try_at("read", AT_FDCWD, "/tmp/execution/program", "end", 0);
+	close(file);
+	pipe(ready);
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		dup2(ready[1], 1);
+		execute_at(AT_FDCWD, "/tmp/execution/program", "wait", 0);
+		_exit(7);
+	}
+	show("begun", read(ready[0], &byte, 1));
+	show("to write", open("/tmp/execution/program", O_WRONLY));
+	show("to read and write", open("/tmp/execution/program", O_RDWR));
+	show("to create", open("/tmp/execution/program", O_WRONLY | O_CREAT | O_TRUNC, 0755));
+	show("to truncate", open("/tmp/execution/program", O_RDONLY | O_TRUNC));
+	show("truncate", truncate("/tmp/execution/program", 1));
+	file = open("/tmp/execution/program", O_RDONLY);
+	show("to read", file > 0);
+	close(file);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	file = open("/tmp/execution/program", O_WRONLY);
+	show("after its end", file > 0);
+	close(file);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -80,6 +117,7 @@ int main(int argc, char **argv)
 	symlink("program", "/tmp/execution/link");
 	close(open("/tmp/execution/text", O_WRONLY | O_CREAT, 0755));
 	by_descriptors();
+	busy();
 	unlink("/tmp/execution/program");
 	unlink("/tmp/execution/link");
 	unlink("/tmp/execution/text");

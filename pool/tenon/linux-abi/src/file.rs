@@ -2,6 +2,7 @@
 
 use tenon_fs_proc::{LinkTarget, Rules};
 use tenon_linux_credentials::permission::{CHANGE, check, check_owner, own};
+use tenon_linux_files::busy::check_not_executed;
 use tenon_linux_files::names::{base, clock, created, find_by, reclaim};
 use tenon_linux_files::{event, flag};
 use tenon_process::user_memory;
@@ -84,6 +85,9 @@ fn inode_to_open(
     }
     if flags & flag::PATH == 0 {
         check(state, caller, inode, reads | if writes { WRITE } else { 0 })?;
+        if writes {
+            check_not_executed(state, inode)?;
+        }
     }
     Ok((inode, false))
 }

@@ -1,8 +1,10 @@
 //! Programs and end of processes.
 
+use tenon_linux_credentials::permission::check;
+use tenon_linux_files::busy::check_not_written;
 use tenon_linux_files::names::{WORKING_DIRECTORY, inode};
 use tenon_process::user_memory;
-use tenon_process::{BEGUN, Caller, End, Errno, State, with_state};
+use tenon_process::{BEGUN, Caller, EXECUTE, End, Errno, State, with_state};
 use tenon_vfs::{Kind, Path};
 
 /// `AT_SYMLINK_NOFOLLOW`.
@@ -61,7 +63,7 @@ fn run(caller: &Caller, at: (i32, usize), flags: u64, first: usize) -> Result<u6
     })
 }
 
-/// Reads the path of a program.
+/// Reads the path of a program, which no description has open for writing.
 fn read_path(
     state: &mut State,
     caller: &Caller,
@@ -84,6 +86,8 @@ fn read_path(
     if state.files.tree.files.inode(inode)?.kind == Kind::Link {
         return Err(Errno::ELOOP);
     }
+    check(state, caller, inode, EXECUTE)?;
+    check_not_written(state, inode)?;
     if is_long
         || flags != 0
         || directory != WORKING_DIRECTORY && !path.is_absolute()

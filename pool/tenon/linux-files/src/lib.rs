@@ -5,12 +5,14 @@
 //! | [`names`] | names of files: directories, links, renaming |
 //! | [`status`] | attributes of files: status, size, permissions, times |
 //!
-//! [`flag`], [`limit`], [`descriptor`] and [`content`] are what other calls have in common with these. A
-//! path is resolved by the credentials of the caller, with symbolic links and the generated files of `/proc`.
+//! [`flag`], [`limit`], [`busy`], [`descriptor`] and [`content`] are what other calls have in common with
+//! these. A path is resolved by the credentials of the caller, with symbolic links and the generated
+//! files of `/proc`.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod busy;
 pub mod content;
 pub mod descriptor;
 pub mod flag;

@@ -507,6 +507,7 @@ pub fn truncate(caller: &Caller) -> Result<u64, Errno> {
                 return Err(Errno::EISDIR);
             }
             check(state, caller, inode, WRITE)?;
+            crate::busy::check_not_executed(state, inode)?;
             if state.files.tree.files.inode(inode)?.origin.is_some() {
                 return Ok(true);
             }

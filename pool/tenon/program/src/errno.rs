@@ -73,6 +73,8 @@ numbers! {
     EMFILE = 24;
     /// No terminal.
     ENOTTY = 25;
+    /// A file that is executed or written.
+    ETXTBSY = 26;
     /// The file is too large.
     EFBIG = 27;
     /// No memory for files.

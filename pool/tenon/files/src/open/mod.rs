@@ -426,6 +426,21 @@ impl Files {
         description.map_or(0, |description| description.references)
     }
 
+    /// Whether a description of a file is open for writing. Linear in the descriptions.
+    #[must_use]
+    pub fn is_written(&self, inode: u32) -> bool {
+        /// `O_ACCMODE`.
+        const ACCESS: u32 = 3;
+        self.open.numbers(0).any(|number| {
+            let description = self.open.get(number);
+            description.is_some_and(|description| {
+                matches!(description.object, Object::File(own) if own == inode)
+                    && description.flags & ACCESS != 0
+                    && description.flags & PATH == 0
+            })
+        })
+    }
+
     /// The object of a description, by its number.
     #[must_use]
     pub fn object(&self, description: u32) -> Option<Object> {
