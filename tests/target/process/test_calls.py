@@ -34,6 +34,7 @@ PROGRAMS = (
     "submission",
     "watches",
     "execution",
+    "handles",
 )
 
 

@@ -43,6 +43,8 @@ pub struct Inode {
     pub kind: Kind,
     /// The lower 12 bits of `st_mode`.
     pub permissions: u32,
+    /// What tells it from earlier inodes of its number.
+    pub generation: u32,
     /// Its user.
     pub user: u32,
     /// Its group.
@@ -80,6 +82,7 @@ impl Inode {
         Self {
             kind,
             permissions,
+            generation: 0,
             user: 0,
             group: 0,
             links: 0,

@@ -101,6 +101,8 @@ pub struct FileSystem {
     /// A watched inode has ended.
     pub watched_ended: bool,
     count: u32,
+    /// Inodes that were created, by which the next one is told from others with its number.
+    created: u32,
 }
 
 impl FileSystem {
@@ -112,6 +114,7 @@ impl FileSystem {
             ended: None,
             watched_ended: false,
             count: 0,
+            created: 0,
         };
         let root = files.allocate(Kind::Directory, 0o755, frames)?;
         if let Ok(inode) = files.inode_mut(root) {
@@ -144,7 +147,9 @@ impl FileSystem {
         permissions: u32,
         frames: &mut Frames,
     ) -> Result<u32, Error> {
-        let inode = Inode::new(kind, permissions, self.now);
+        let mut inode = Inode::new(kind, permissions, self.now);
+        self.created = self.created.wrapping_add(1);
+        inode.generation = self.created;
         let number = self.inodes.insert(inode, 0, frames);
         let number = number.map_err(|_| Error::NoSpace)?;
         self.count += 1;

@@ -3,6 +3,7 @@
 //! | module | calls |
 //! |---|---|
 //! | [`file`] | opening files, descriptors |
+//! | [`handle`] | handles of files |
 //! | [`event`] | waiting for several descriptors |
 //! | [`seek`] | offsets of descriptors |
 //! | [`transfer`] | reading and writing: files, pipes, console |
@@ -20,6 +21,7 @@
 mod direct;
 pub mod event;
 pub mod file;
+pub mod handle;
 pub mod identity;
 pub mod process;
 pub mod seek;
@@ -66,6 +68,8 @@ pub static CALLS: Calls = Calls(&[
     Call(173, identity::getppid),
     Call(178, identity::gettid),
     Call(221, process::execve),
+    Call(264, handle::name_to_handle_at),
+    Call(265, handle::open_by_handle_at),
     Call(281, process::execveat),
     Call(286, vector::preadv2),
     Call(287, vector::pwritev2),

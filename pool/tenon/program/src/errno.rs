@@ -114,6 +114,8 @@ numbers! {
     ENODATA = 61;
     /// Too large for its type.
     EOVERFLOW = 75;
+    /// A handle of a file that has ended.
+    ESTALE = 116;
     /// No socket.
     ENOTSOCK = 88;
     /// No destination.
