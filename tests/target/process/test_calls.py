@@ -35,6 +35,7 @@ PROGRAMS = (
     "watches",
     "execution",
     "handles",
+    "privileges",
 )
 
 

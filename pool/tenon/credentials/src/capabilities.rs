@@ -36,8 +36,12 @@ pub mod capability {
     pub const SYS_RESOURCE: u32 = 24;
     /// Clocks.
     pub const SYS_TIME: u32 = 25;
+    /// The terminal of others.
+    pub const SYS_TTY_CONFIG: u32 = 26;
     /// Special files.
     pub const MKNOD: u32 = 27;
+    /// The log of the kernel.
+    pub const SYSLOG: u32 = 34;
     /// Numbers of processes.
     pub const CHECKPOINT_RESTORE: u32 = 40;
     /// The highest number.

@@ -151,6 +151,38 @@ pub fn prctl(caller: &Caller) -> Result<u64, Errno> {
     })
 }
 
+/// `vhangup`: no terminal is hung up.
+pub fn vhangup(caller: &Caller) -> Result<u64, Errno> {
+    with_state(|state| {
+        let credentials = &caller.parts(state)?.0.credentials;
+        let may = credentials.has(capability::SYS_TTY_CONFIG);
+        may.then_some(0).ok_or(Errno::EPERM)
+    })
+}
+
+/// `syslog`: of a log without messages, which are those of the VM's console.
+pub fn syslog(caller: &Caller) -> Result<u64, Errno> {
+    /// Reading the log, and the last of these.
+    const READ: i32 = 2;
+    const READ_AND_CLEAR: i32 = 4;
+    const SET_LEVEL: i32 = 8;
+    /// The size of the log.
+    const LAST: i32 = 10;
+    let (kind, buffer, length) = (caller.int(0), caller.address(1), caller.int(2));
+    with_state(|state| {
+        let credentials = &caller.parts(state)?.0.credentials;
+        if !credentials.has(capability::SYSLOG) && !credentials.has(capability::SYS_ADMIN) {
+            return Err(Errno::EPERM);
+        }
+        match kind {
+            READ..=READ_AND_CLEAR if buffer == 0 || length < 0 => Err(Errno::EINVAL),
+            SET_LEVEL if !(1..=8).contains(&length) => Err(Errno::EINVAL),
+            0..=LAST => Ok(0),
+            _ => Err(Errno::EINVAL),
+        }
+    })
+}
+
 /// `personality`: a number that is kept, without effect.
 pub fn personality(caller: &Caller) -> Result<u64, Errno> {
     let wanted = caller.argument(0) as u32;

@@ -24,8 +24,10 @@ use tenon_process::{Call, Calls};
 
 /// All calls of this library.
 pub static CALLS: Calls = Calls(&[
+    Call(58, control::vhangup),
     Call(92, control::personality),
     Call(112, clock::clock_settime),
+    Call(116, control::syslog),
     Call(153, limits::times),
     Call(160, names::uname),
     Call(161, names::sethostname),
