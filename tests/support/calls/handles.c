@@ -109,6 +109,23 @@ static void opens(int directory)
 	show("names", name(directory, "file", &handle, 0));
 }
 
+/* The mount of a file is one that /proc names. */
+static void mounts(void)
+{
+	FILE *list = fopen("/proc/self/mountinfo", "r");
+	unsigned int number, major, minor;
+	struct statx status;
+	int found = 0;
+	char line[512];
+
+	show("statx", statx(AT_FDCWD, "/tmp/handles/file", 0, STATX_MNT_ID, &status));
+	show("has a mount", (status.stx_mask & STATX_MNT_ID) != 0);
+	while (list != NULL && fgets(line, sizeof line, list) != NULL)
+		found |= sscanf(line, "%u %*d %u:%u", &number, &major, &minor) == 3 && number == status.stx_mnt_id &&
+			 major == status.stx_dev_major && minor == status.stx_dev_minor;
+	show("listed", found);
+}
+
 int main(void)
 {
 	int directory;
@@ -117,6 +134,7 @@ int main(void)
 	close(open("/tmp/handles/file", O_WRONLY | O_CREAT, 0644));
 	symlink("file", "/tmp/handles/link");
 	directory = open("/tmp/handles", O_RDONLY | O_DIRECTORY);
+	mounts();
 	names(directory);
 	fflush(stdout);
 	if (fork() == 0) {

@@ -49,6 +49,7 @@ nodes! {
     Environment;
     Limits;
     Mounts;
+    MountsByNumber;
     OutOfMemory;
     Wait;
     DescriptorState;
@@ -150,6 +151,7 @@ impl Node {
             ("environ", Node::Environment, 0o400),
             ("limits", Node::Limits, 0o444),
             ("mounts", Node::Mounts, 0o444),
+            ("mountinfo", Node::MountsByNumber, 0o444),
             ("oom_score_adj", Node::OutOfMemory, 0o644),
             ("wchan", Node::Wait, 0o444),
             ("cwd", Node::WorkingDirectory, 0o777),

@@ -32,6 +32,10 @@ pub(crate) fn write(text: &mut Text<'_>, node: Node, origin: &Origin) {
         }
         Node::Limits => limits(text, origin),
         Node::Mounts => text.put(b"rootfs / rootfs rw 0 0\nproc /proc proc rw,relatime 0 0\n"),
+        // The device and the number that `statx` reports of each file.
+        Node::MountsByNumber => text.put(
+            b"1 1 0:1 / / rw - rootfs rootfs rw\n2 1 0:1 / /proc rw,relatime - proc proc rw\n",
+        ),
         Node::OutOfMemory => {
             let score = of(text.state, origin).map_or(0, |process| process.score);
             text.print(format_args!("{score}\n"));

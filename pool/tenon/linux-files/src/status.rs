@@ -196,9 +196,11 @@ impl Status {
     /// `struct statx`.
     fn extended_bytes(&self) -> [u8; 256] {
         const BASIC: u64 = 0x7ff;
+        /// `STATX_MNT_ID`, of the one mount.
+        const MOUNT: u64 = 0x1000;
         let [accessed, modified, changed] = self.times;
         structure(&[
-            (0, 4, BASIC),
+            (0, 4, BASIC | MOUNT),
             (4, 4, PAGE),
             (16, 4, self.links.into()),
             (20, 4, self.owner[0].into()),
@@ -216,6 +218,7 @@ impl Status {
             (128, 4, self.device.0.into()),
             (132, 4, self.device.1.into()),
             (140, 4, 1),
+            (144, 8, 1),
         ])
     }
 }
