@@ -29,6 +29,9 @@ _LIMIT = re.compile(r"^@pytest\.mark\.timeout\((\d+)\)", re.MULTILINE)
 _WELL = (0, 5)
 """Pytest's status when all passed, and when nothing was chosen."""
 
+WHOLE = 24 * 3600.0
+"""Seconds that a test may take with `--full`, as often as the documents state."""
+
 USUAL_LIMIT = 600
 """Seconds that a test of a whole system may take unless it says how many."""
 
@@ -109,11 +112,21 @@ def run(
     return total + _Part(f"{name}-alone", alone, where, silence, show, "alone", options).run()
 
 
+def patience(silence: float, files: Sequence[Path], options: Sequence[str]) -> float:
+    """Seconds without a line after which a process is stopped: more than the limits that its tests
+    state, as a test writes its line at its end."""
+    return WHOLE if "--full" in options else max([silence, *(60.0 + s for s in _limits(files))])
+
+
+def _limits(files: Iterable[Path]) -> Iterator[int]:
+    """The limits that tests state, in seconds."""
+    return (int(limit) for file in files for limit in _LIMIT.findall(file.read_text()))
+
+
 def _length(files: list[Path]) -> tuple[int, int]:
     """How long they may take: nothing long is to begin when the others end."""
-    texts = [file.read_text() for file in files]
-    limits = [int(limit) for text in texts for limit in _LIMIT.findall(text)]
-    return max(limits, default=USUAL_LIMIT), sum(map(len, texts))
+    longest = max(_limits(files), default=USUAL_LIMIT)
+    return longest, sum(len(file.read_text()) for file in files)
 
 
 class _Part:
@@ -131,7 +144,7 @@ class _Part:
     ) -> None:
         self._name, self._files, self._where = name, files, where
         self._mark, self._options = mark, options
-        self._silence, self._show = silence, show
+        self._silence, self._show = patience(silence, files, options), show
         self._log = paths.ensure(paths.LOG) / f"test-{name}.log"
         self._report = paths.ensure(paths.RUN) / f"test-{name}.xml"
 

@@ -66,6 +66,15 @@ def test_a_mark_that_states_too_little_is_reported(scratch, tmp_path):
     assert told.endswith("test_one: 45 s of processor time, and marked 10")
 
 
+def test_a_test_is_awaited_for_as_long_as_it_may_take(scratch):
+    quick, long = scratch / "test_quick.py", scratch / "test_long.py"
+    quick.write_text("def test_it(): pass\n")
+    long.write_text("@pytest.mark.timeout(4000)\ndef test_it(): pass\n")
+    assert python_tests.patience(900, [quick], []) == 900
+    assert python_tests.patience(900, [quick, long], []) > 4000
+    assert python_tests.patience(900, [quick], ["--full"]) == python_tests.WHOLE
+
+
 def test_python_results_are_added_up(scratch):
     (scratch / "test_x.py").write_text(
         "import pytest\n"
