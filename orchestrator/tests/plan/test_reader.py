@@ -48,7 +48,11 @@ def reader(model, tmp_path_factory):
         ("２５０マイクロ秒", [("time", 250_000)]),
         ("on cores 0 to 2, the rest on core 3", [("cpu", (0, 1, 2)), ("cpu", (3,))]),
         ("CPUs 1, 2 and 3", [("cpu", (1, 2, 3))]),
+        ("cores 0 and 1, 500 us, 8 KiB", [("cpu", (0, 1)), ("time", 500_000), ("size", 8192)]),
         ("1,000 jobs", [("count", 1_000)]),
+        ("50 frames per second, 20 fps", [("rate", 20_000_000), ("rate", 50_000_000)]),
+        ("a hundred a second", [("rate", 10_000_000)]),
+        ("three loops every 5 ms", [("count", 3), ("rate", 5_000_000)]),
         ("Linux", []),
     ],
 )

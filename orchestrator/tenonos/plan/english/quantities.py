@@ -31,7 +31,7 @@ _TIME = {
 _RATE = {
     Fraction(1, 1_000_000): "µhz μhz uhz microhertz",
     Fraction(1, 1_000): "millihertz",
-    Fraction(1): "hz hertz",
+    Fraction(1): "hz hertz fps",
     Fraction(1_000): "khz kilohertz",
     Fraction(1_000_000): "mhz megahertz",
     Fraction(1_000_000_000): "ghz gigahertz",
@@ -64,6 +64,7 @@ _REPEATED = frozenset(
 )
 """Nouns for events per unit of time."""
 _EACH = frozenset(("per", "a", "an", "each", "every", "/"))
+_A_UNIT = frozenset(("per", "a", "an", "/"))
 
 
 def _time(words: Sequence[Token], at: int) -> int | None:
@@ -208,14 +209,17 @@ def _is_size(words: Sequence[Token], index: int) -> bool:
 def _times(
     words: Sequence[Token], at: int, value: Fraction | int, after: int, first: int
 ) -> Quantity | None:
-    """`1000 times a second`, `twice per millisecond`, `once every 2 ms`, `10 per second`."""
+    """`1000 times a second`, `twice per millisecond`, `once every 2 ms`, `10 per second`, `50
+    frames a second`."""
     word = _word(words, after)
     if word in _TIMES and after == at:
         value, index = Fraction(_TIMES[word]), after + 1
     elif word in _REPEATED:
         index = after + 1
-    elif word in ("per", "/") and _word(words, after + 1) in TIME and after > at:
+    elif after > at and word in _A_UNIT and _word(words, after + 1) in TIME:
         index = after
+    elif after > at and _is_event(words, after):
+        index = after + 1
     else:
         return None
     if _word(words, index) not in _EACH | {"in", "within"}:
@@ -229,6 +233,14 @@ def _times(
     if scale is None or not value:
         return None
     return _whole("rate", Fraction(scale) / value, first, index + 1)
+
+
+def _is_event(words: Sequence[Token], at: int) -> bool:
+    """Whether a noun that is no unit stands before a unit of time: `frames per second`."""
+    word = _word(words, at)
+    unit = word in TIME or word in SIZE or word in RATE
+    each = _word(words, at + 1) in _A_UNIT
+    return word.isalpha() and not unit and each and _word(words, at + 2) in TIME
 
 
 def _period(hertz: Fraction, first: int, last: int) -> Quantity | None:

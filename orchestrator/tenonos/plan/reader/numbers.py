@@ -133,11 +133,17 @@ def _cores(words: Sequence[Token]) -> Iterator[Found]:
             if link in _TO and after is not None and value < after < value + 64:
                 values.extend(range(value + 1, after))
                 index += 1
-            elif link in _JOINED and after is not None:
+            elif link in _JOINED and after is not None and not _has_unit(words, index + 1):
                 index += 1
             else:
                 break
         yield Found("cpu", tuple(values), words[first].start, words[index - 1].end)
+
+
+def _has_unit(words: Sequence[Token], at: int) -> bool:
+    """Whether a number is a time, a rate or a size: `core 3, 500 us`."""
+    found = quantity_at(words, at)
+    return found is not None and found.dimension != "count"
 
 
 def _number(words: Sequence[Token], at: int) -> int | None:
