@@ -8,7 +8,7 @@ certain becomes an assumption; what is no demand is ignored, with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import exact
@@ -20,6 +20,7 @@ from tenonos.plan.models import (
     CORES,
     CPU,
     NANOSECONDS,
+    NATIVE,
     NO_DEMAND,
     Assumption,
     Evidence,
@@ -46,7 +47,6 @@ LIKELY = 0.1
 """The least confidence in a capability that the rules read too."""
 LINUX = "guest.linux"
 TICKLESS = "time.tickless"
-NATIVE = "virt.native"
 OTHER = "guest.other"
 PROCESS = "abi.linux"
 AFFIRMED = "affirmed-when-asked"
@@ -282,7 +282,7 @@ class Claims:
                 self._add("cores", value, amount, image=near, unit=CPU)
             if not near:
                 self._ignore(amount, "the number of a core without a VM")
-        elif amount.role in _IN_PLAN:
+        elif amount.role in _IN_PLAN or (amount.role == "priority" and self._tenons):
             self._measured(amount, owners)
         elif amount.role == "cores":
             named: list[str | None] = [*owners] if len(owners) == 1 else [None]
@@ -310,7 +310,7 @@ class Claims:
     def _measured(self, amount: Amount, owners: list[str]) -> None:
         """A time or a size, of a VM."""
         kind = amount.role
-        timed = kind in (*_TIMING, "tick", "image")
+        timed = kind in (*_TIMING, "tick", "image", "priority")
         if timed:
             owners = [name for name in owners if name in self._tenons]
         if kind == "tick":
@@ -321,9 +321,30 @@ class Claims:
             owners = [near] if near else names[:1]
         if not owners and timed:
             owners = self._new("tenon", 1, None)
+        if kind == "ram" and self._has_other_ram(owners, amount):
+            owners = self._without_ram(amount)
+            if not owners:
+                return
         bound = "at-most" if kind in ("ram", "image") and self._is_bound(amount) else None
         for name in owners or [None]:  # type: ignore[list-item]
-            self._add(kind, amount.value, amount, image=name, unit=_IN_PLAN[kind], rule=bound)
+            self._add(kind, amount.value, amount, image=name, unit=_IN_PLAN.get(kind), rule=bound)
+
+    def _has_other_ram(self, owners: Sequence[str], amount: Amount) -> bool:
+        """Whether other words state another amount of memory of these VMs."""
+        rams = ((i.image, i.value) for i in self.items if i.kind == "ram")
+        return any(vm in owners and value != amount.value for vm, value in rams)
+
+    def _without_ram(self, amount: Amount) -> list[str]:
+        """The VM of an amount of memory that the reader gives to one with another: the nearest
+        without. If all have one, the amount is no memory of a VM."""
+        having = {i.image for i in self.items if i.kind == "ram"}
+        free = [guest.name for guest in self.guests if guest.name not in having]
+        near = self._nearest(amount, free)
+        if near is None:
+            self._assume(amount, NO_DEMAND, "memory of a VM", HELD)
+            return []
+        self._assume(amount, f"memory of {near}", "memory of another VM", HELD)
+        return [near]
 
     def _is_bound(self, amount: Amount) -> bool:
         before = self.reading.text[max(0, amount.at - 24) : amount.at].lower()
@@ -577,8 +598,3 @@ def _span(claim: Claim) -> tuple[int, int]:
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
-
-
-def named(items: Iterable[Item], *kinds: str) -> Iterator[str]:
-    """The values of the stated demands of those kinds."""
-    return (str(item.value) for item in items if item.kind in kinds and item.stated)

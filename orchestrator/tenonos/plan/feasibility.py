@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import bounds, channels, infer, schedule
+from tenonos.plan import bounds, channels, infer, priorities, schedule
 from tenonos.plan.allocate import (
     Infeasible,
     Share,
@@ -88,6 +88,7 @@ class Feasibility:
             check_count(guests, items)
             check_bare(guests, items)
             check_timing(guests, items)
+            priorities.check(items)
             infer.check_ticks(guests, items)
             channels.check(self.pool, guests, items)
             whole = self.with_memory(guests, items)

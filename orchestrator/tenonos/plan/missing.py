@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from tenonos.plan import channels, effects
+from tenonos.plan import channels, effects, priorities
 from tenonos.plan.allocate import MORTISE, SMP
 from tenonos.plan.models import CHANNEL, LIFECYCLE, NATIVE, TEMPLATE, Item, Missing, Plan
 from tenonos.plan.pool import POSIX, Pool
@@ -20,10 +20,11 @@ def missing(plan: Plan, pool: Pool, board: Board) -> list[Missing]:
 def _missing(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
     others = {guest.name for guest in plan.guests if guest.kind == "linux"}
     for item in plan.items:
-        # Applications set their threads' priorities themselves; none is passed in. Image and timing
-        # of a guest system are not under our control.
-        own = item.kind in ("image", "period", "deadline", "jitter", "wcet", "tick")
-        if item.kind == "priority" or (own and item.image in {None, *others}):
+        # Image and timing of a guest system are not under our control.
+        own = item.kind in ("image", "period", "deadline", "jitter", "wcet", "tick", "priority")
+        if own and item.image in {None, *others}:
+            yield Missing(source=item.source)
+        if item.kind == "priority" and not priorities.of(item.image, plan.items):
             yield Missing(source=item.source)
     for item in plan.of(MORTISE, "capability"):
         # Life cycles need a manager, and Mortise itself is none.

@@ -23,7 +23,7 @@ Kind = Literal[
     "board",
     "application",
 ]
-TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet")
+TIMING: tuple[Kind, ...] = ("period", "deadline", "jitter", "wcet", "priority")
 """Kinds of demands on a periodic task."""
 Utility = Literal["footprint", "latency", "balance"]
 

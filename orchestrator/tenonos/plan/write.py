@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import bounds, effects, parameters, templates
+from tenonos.plan import bounds, effects, parameters, priorities, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -168,15 +168,24 @@ def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec
     def values(kind: str) -> list[int]:
         return sorted(int(i.value) for i in plan.of(name, kind) if i.value is not None)
 
+    first = priorities.of(name, plan.items)
+    tasks = composer.pool.tasks(app)
     periods, deadlines = values("period"), values("deadline")
+    if not periods and first:
+        periods = [next(iter(tasks.values()))]
+        first = dict.fromkeys(periods, first[None])
     if not periods:
         return []
     if composer.pool.has_any_task(app):
-        named = enumerate(map(duration_text, periods), start=1)
-        return [TaskSpec(name=f"task-{number}", period=period) for number, period in named]
-    task = next(iter(composer.pool.tasks(app)))
+        named = enumerate(periods, start=1)
+        return [
+            TaskSpec(name=f"task-{at}", period=duration_text(each), priority=first.get(each))
+            for at, each in named
+        ]
     deadline = duration_text(deadlines[0]) if deadlines else None
-    return [TaskSpec(name=task, period=duration_text(periods[0]), deadline=deadline)]
+    period = duration_text(periods[0])
+    name = next(iter(tasks))
+    return [TaskSpec(name=name, period=period, deadline=deadline, priority=first.get(periods[0]))]
 
 
 def _console(plan: Plan) -> str:

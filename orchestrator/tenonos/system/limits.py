@@ -19,6 +19,9 @@ CHUNK = 64
 VCPUS = 8
 """The most vCPUs in a status page."""
 
+PRIORITIES = range(1, 64)
+"""Priorities of a task's thread; a larger number is more urgent."""
+
 NAME = 32
 """Bytes of a name (pool/core/manifest)."""
 

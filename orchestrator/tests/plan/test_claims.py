@@ -441,3 +441,20 @@ def _board():
     from tenonos.system import board
 
     return board.load("qemu-virt")
+
+
+def test_amounts_of_memory_are_those_of_different_vms(pool):
+    text = Text("Linux has 512 MiB, and the pump VM is content with 16 MiB.")
+    both = {"vm": 0}.items()
+    reading = text.reading(
+        text.said("Linux", "guest.linux"),
+        vms=(text.vm("Linux", "linux"), text.vm("the pump VM", "tenon")),
+        quantities=(
+            text.amount("512 MiB", "ram", 512 << 20, *both, unit="bytes"),
+            text.amount("16 MiB", "ram", 16 << 20, *both, unit="bytes"),
+        ),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    memory = {image.kind: image.memory for image in answer.images.values()}
+    assert (memory["linux"], memory["tenon"]) == (512 << 20, 16 << 20)
+    assert any(each.source == "16 MiB" for each in answer.assumptions)

@@ -53,3 +53,21 @@ def test_a_demand_without_a_vm_to_act_on_is_missing(composed):
 def test_nothing_is_stated_that_is_not_demanded(composed, objective):
     text = composed(objective).files["system.toml"]
     assert not any(key in text for key in ("[regulation]", "[[disk]]", "[[vlib]]", "[vm.detach]"))
+
+
+def test_a_task_has_the_stated_priority(composed, tmp_path):
+    made = loaded(composed("a 1 kHz control loop with priority 5 beside Linux"), tmp_path)
+    motor = next(vm for vm in made.vms if vm.name == "motor")
+    assert [(task.name, task.priority) for task in motor.tasks] == [("control", 5)]
+
+
+def test_a_priority_without_a_period_holds_for_the_period_of_the_application(composed, tmp_path):
+    made = loaded(composed("a control loop of priority 12"), tmp_path)
+    (task,) = made.vms[0].tasks
+    assert (task.period, task.priority) == (1_000_000, 12)
+
+
+def test_a_priority_that_no_task_can_have_is_a_conflict(composed):
+    answer = composed("a 1 kHz control loop of priority 80")
+    assert [(clash.kind, clash.value) for clash in answer.conflict] == [("priority", 80)]
+    assert "1 to 63" in answer.reason
