@@ -492,6 +492,17 @@ static void use_own_pages(void)
 		((volatile char *)names)[place] = 0;
 }
 
+/* Has a signal pending: the first one takes a page that all later ones use. */
+static void queue_signal(void)
+{
+	word set = 1UL << 33;
+
+	call(135, 0, (word)&set, 0, 8, 0, 0);
+	call(129, call(172, 0, 0, 0, 0, 0, 0), 34, 0, 0, 0, 0);
+	call(137, (word)&set, 0, 0, 8, 0, 0);
+	call(135, 1, (word)&set, 0, 8, 0, 0);
+}
+
 void begin(word *stack)
 {
 	char **arguments = (char **)(stack + 1);
@@ -514,6 +525,7 @@ void begin(word *stack)
 	if (stack[0] > 6)
 		state ^= parsed(arguments[6]) << 32;
 	use_own_pages();
+	queue_signal();
 	note_names();
 	random_lives(10, 10);
 	exhaust(1, 0);
