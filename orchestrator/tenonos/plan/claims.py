@@ -22,6 +22,7 @@ from tenonos.plan.models import (
     NANOSECONDS,
     NATIVE,
     NO_DEMAND,
+    TIMING,
     Assumption,
     Evidence,
     Guest,
@@ -66,7 +67,6 @@ _IN_PLAN = {
     "ram": BYTES,
     "image": BYTES,
 }
-_TIMING = ("period", "deadline", "jitter", "wcet")
 _NOT_COMPOSED = "no part of a composition; state it in system.toml"
 _ANOTHER = re.compile(r"\b(?:second|another|other|further|additional|both|two)\b", re.IGNORECASE)
 _PLAIN = frozenset(["linux", "the", "a", "an", "side", "guest", "vm", "world", "kernel", "our"])
@@ -230,7 +230,7 @@ class Claims:
         """Whether a task has a number or a capability that makes it one of a real-time VM."""
         task = self.reading.tasks[index]
         timed = any(
-            owner.task == index and amount.role in _TIMING
+            owner.task == index and amount.role in TIMING
             for amount in self.reading.quantities
             for owner in amount.owner
         )
@@ -310,7 +310,7 @@ class Claims:
     def _measured(self, amount: Amount, owners: list[str]) -> None:
         """A time or a size, of a VM."""
         kind = amount.role
-        timed = kind in (*_TIMING, "tick", "image", "priority")
+        timed = kind in (*TIMING, "tick", "image")
         if timed:
             owners = [name for name in owners if name in self._tenons]
         if kind == "tick":

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tenonos.plan import channels, effects
+from tenonos.plan import channels, effects, priorities
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.assignment import SHARED
 from tenonos.plan.defaults import is_direct
@@ -67,11 +67,14 @@ class Demands:
         pool = self.pool
         periodic = any(i.image == name and i.kind in TIMING for i in self.items)
         asked = {symbol for demand in demands if demand.value for symbol in demand.symbols}
+        # A priority without a period is one of a task that the application declares.
+        declared = None in priorities.of(name, self.items)
         guest = next(guest for guest in self.guests if guest.name == name)
         fit = [
             app
             for app in pool.apps
             if pool.has_tasks(app, periodic, guest.tasks, app in asked)
+            and (pool.tasks(app) or not declared)
             and pool.is_whole(app, asked)
             and channels.talks(pool, app, guest, self.guests, self.items)
         ]

@@ -22,9 +22,8 @@ def _missing(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
     for item in plan.items:
         # Image and timing of a guest system are not under our control.
         own = item.kind in ("image", "period", "deadline", "jitter", "wcet", "tick", "priority")
-        if own and item.image in {None, *others}:
-            yield Missing(source=item.source)
-        if item.kind == "priority" and not priorities.of(item.image, plan.items):
+        no_task = item.kind == "priority" and not priorities.of(item.image, plan.items)
+        if no_task or (own and item.image in {None, *others}):
             yield Missing(source=item.source)
     for item in plan.of(MORTISE, "capability"):
         # Life cycles need a manager, and Mortise itself is none.

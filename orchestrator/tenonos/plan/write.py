@@ -168,24 +168,24 @@ def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec
     def values(kind: str) -> list[int]:
         return sorted(int(i.value) for i in plan.of(name, kind) if i.value is not None)
 
-    first = priorities.of(name, plan.items)
-    tasks = composer.pool.tasks(app)
+    urgency = priorities.of(name, plan.items)
+    own = composer.pool.tasks(app)
     periods, deadlines = values("period"), values("deadline")
-    if not periods and first:
-        periods = [next(iter(tasks.values()))]
-        first = dict.fromkeys(periods, first[None])
+    if not periods and urgency:
+        periods = [next(iter(own.values()))]
+        urgency = dict.fromkeys(periods, urgency[None])
     if not periods:
         return []
     if composer.pool.has_any_task(app):
         named = enumerate(periods, start=1)
         return [
-            TaskSpec(name=f"task-{at}", period=duration_text(each), priority=first.get(each))
+            TaskSpec(name=f"task-{at}", period=duration_text(each), priority=urgency.get(each))
             for at, each in named
         ]
     deadline = duration_text(deadlines[0]) if deadlines else None
-    period = duration_text(periods[0])
-    name = next(iter(tasks))
-    return [TaskSpec(name=name, period=period, deadline=deadline, priority=first.get(periods[0]))]
+    (period, *_), (task, *_) = periods, own
+    priority = urgency.get(period)
+    return [TaskSpec(name=task, period=duration_text(period), deadline=deadline, priority=priority)]
 
 
 def _console(plan: Plan) -> str:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from tenonos import inputs
 from tenonos.errors import InputError
+from tenonos.system.limits import PRIORITIES
 from tenonos.system.lines import Path, locate, nearest
 from tenonos.system.units import Address, Duration, Offset, Size
 
@@ -92,7 +93,7 @@ class TaskSpec(_Spec):
     name: Name
     period: Duration
     deadline: Duration | None = None
-    priority: int | None = Field(default=None, ge=1, le=63)
+    priority: int | None = Field(default=None, ge=PRIORITIES[0], le=PRIORITIES[-1])
 
 
 class GuestSpec(_Spec):
