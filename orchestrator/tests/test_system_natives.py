@@ -1,17 +1,21 @@
 """`[[native]]`: what is refused, and what becomes of it."""
 
+import re
+
 import pytest
 
 from tenonos import system
 from tenonos.build.images import images
 from tenonos.errors import InputError
+from tenonos.generate.image import write
 
 HEAD = 'name = "natives"\nboard = "qemu-virt"\npool = "0.1"\n'
 VM = '[[vm]]\nname = "hello"\nkind = "tenon"\napp = "hello"\ncpus = [0]\nmemory = "2M"\n'
 
 
-def native(cpus="[1]", rights='["time", "console"]', name="inside", app="beat"):
-    return f'[[native]]\nname = "{name}"\napp = "{app}"\ncpus = {cpus}\nrights = {rights}\n'
+def native(cpus="[1]", rights='["time", "console"]', name="inside", app="beat", period=None):
+    table = f'[[native]]\nname = "{name}"\napp = "{app}"\ncpus = {cpus}\nrights = {rights}\n'
+    return table + (f'period = "{period}"\n' if period else "")
 
 
 def load(folder, *tables):
@@ -29,6 +33,7 @@ def load(folder, *tables):
         ((VM, native("[9]")), "there is no CPU 9"),
         ((VM, native(name="hello")), '"hello" is already the name of a VM or task'),
         ((VM, native(rights='["time", "disk"]')), 'unknown right "disk"'),
+        ((VM, native(period="20ns")), 'period 20ns of native task "inside" is below the least'),
         ((native("[1]"),), "on CPU 0"),
         ((native("[0]"), native(name="other")), "without a VM there is one native task"),
         (
@@ -55,6 +60,47 @@ def test_a_program_has_the_rights_it_takes_or_is_refused(tmp_path, table, compla
     with pytest.raises(InputError, match=complaint) as raised:
         images(load(tmp_path, VM, table))
     assert raised.value.mend
+
+
+SILENT = '''[package]
+name = "silent"
+version = "0.1.0"
+edition = "2024"
+
+[package.metadata.tenon]
+authority = []
+rights = ["console"]
+
+[dependencies]
+core-bare = "0.1"
+'''
+
+
+def test_a_period_is_for_a_program_that_takes_the_time(tmp_path):
+    app = tmp_path / "silent"
+    (app / "src").mkdir(parents=True)
+    (app / "Cargo.toml").write_text(SILENT)
+    (app / "src" / "lib.rs").write_text("")
+    table = native(rights='["console"]', app="silent", period="1ms")
+    with pytest.raises(InputError, match='its program takes no right "time"') as raised:
+        images(load(tmp_path, VM, table))
+    assert raised.value.mend == "remove the period"
+
+
+def test_a_period_is_a_part_of_the_right_to_the_time(tmp_path):
+    def calls(*tables):
+        for image in images(load(tmp_path, *tables)):
+            write(image, tmp_path / image.name)
+            text = (tmp_path / image.name / "src" / "main.rs").read_text()
+            yield from re.findall(r"beat::main\((.*)\)", text)
+
+    alone = VM.replace("hello", "alone").replace('app = "alone"', 'app = "beat"')
+    task = '[[vm.task]]\nname = "beat"\nperiod = "200us"\n'
+    assert [*calls(alone, native())] == ["grant.time(), grant.console()"] * 2
+    assert [*calls(alone, task, native(period="50us"))] == [
+        "grant.time().with_period(50000), grant.console()",
+        "grant.time().with_period(200000), grant.console()",
+    ]
 
 
 def test_mortise_is_composed_with_what_its_tasks_need(tmp_path):

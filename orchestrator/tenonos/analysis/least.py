@@ -10,6 +10,9 @@ from tenonos.analysis.costs import Costs
 from tenonos.system.board import Board
 
 SECOND = 1_000_000_000
+NATIVE_RELEASE = 50
+"""Instructions of a release of a native task with an empty body: 41 in `tests/systems/plain` with a
+period below that."""
 
 
 def tick(board: Board) -> int:
@@ -25,6 +28,11 @@ def deadline(board: Board, kernel: Costs) -> int:
 def period(board: Board, kernel: Costs) -> int:
     """The least period: the whole cost of a release with an empty body."""
     return max(tick(board), _time(board, kernel.wake + kernel.leave))
+
+
+def native_period(board: Board) -> int:
+    """The least period of a native task, without any kernel."""
+    return max(tick(board), _time(board, NATIVE_RELEASE))
 
 
 def reasons(board: Board, kernel: Costs) -> str:

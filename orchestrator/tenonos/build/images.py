@@ -25,6 +25,7 @@ from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.model import FirstProcess, System, Vm
 from tenonos.system.model import Native as SystemNative
+from tenonos.system.native_tasks import TIME
 
 PERIOD = "TENON_PERIODIC_PERIOD_NS"
 PAGE_TABLES = 80
@@ -311,15 +312,22 @@ def _granted(system: System, native: SystemNative, app: Library) -> None:
                 where=system.where("native", native.index, "rights"),
                 mend=f"write rights = {json.dumps(list(app.rights))}",
             )
+    if native.period and TIME not in app.rights:
+        raise InputError(
+            f'native task "{native.name}" has a period, and its program takes no right "{TIME}"',
+            where=system.where("native", native.index, "period"),
+            mend="remove the period",
+        )
 
 
 def _natives(choices: Space, name: str) -> Iterator[Native]:
     """The native tasks of an image; one that is a VM runs on the VM's first core."""
     if name == "mortise":
         for native in choices.system.natives:
-            yield Native(native.name, choices.apps[native.name], native.cpu)
+            yield Native(native.name, choices.apps[native.name], native.cpu, native.period)
     elif choices.apps[name].rights is not None:
-        yield Native(name, choices.apps[name], 0)
+        tasks = choices.system.vm(name).tasks
+        yield Native(name, choices.apps[name], 0, tasks[0].period if tasks else None)
 
 
 def _image(choices: Space, name: str, config: Config, where: str) -> Image:

@@ -43,11 +43,12 @@ _LONG_LOOPS = frozenset({"core-log", "core-paging", "core-ring", "hw-serial", "m
 
 @dataclass(frozen=True)
 class Native:
-    """A native task of an image: its program and its core."""
+    """A native task of an image: its program, its core, and its period in nanoseconds if stated."""
 
     name: str
     app: Library
     cpu: int
+    period: int | None = None
 
     @property
     def function(self) -> str:
@@ -345,7 +346,7 @@ def _natives(image: Image) -> Iterator[str]:
     if not any(lib.package == "core-bare" for lib in image.libraries):
         return
     for native in image.natives:
-        rights = ", ".join(f"grant.{right}()" for right in native.app.rights or ())
+        rights = ", ".join(_right(right, native.period) for right in native.app.rights or ())
         yield from (
             "",
             f"fn {native.function}(grant: &core_bare::Grant) {{",
@@ -364,3 +365,9 @@ def _natives(image: Image) -> Iterator[str]:
         ),
         "]);",
     )
+
+
+def _right(right: str, period: int | None) -> str:
+    """A right as an argument of a native task; that of time has the stated period."""
+    stated = f".with_period({period})" if right == "time" and period else ""
+    return f"grant.{right}(){stated}"

@@ -58,10 +58,11 @@ class Pool:
     def entries(self) -> dict[str, Entry]:
         """The entries that can be demanded, by symbol."""
         found = entries(self.tree.kconf)
-        # An application with arbitrary tasks is a substitute, never meant by a task's name.
-        several = {symbol for symbol in found if self.has_any_task(symbol)}
+        # An application with arbitrary tasks is a substitute, never meant by a task's name, and a
+        # native task is no application of a VM.
+        others = {symbol for symbol in found if self.has_any_task(symbol) or self.is_native(symbol)}
         return {
-            symbol: replace(entry, providers=tuple(p for p in entry.providers if p not in several))
+            symbol: replace(entry, providers=tuple(p for p in entry.providers if p not in others))
             for symbol, entry in found.items()
         }
 
@@ -192,9 +193,17 @@ class Pool:
     def apps(self) -> list[str]:
         """The symbols of the applications of a kernel, without native tasks."""
         apps = [entry.symbol for entry in self.entries.values() if entry.kind == "app"]
-        return sorted(
-            a for a in apps if a not in self.libraries or self.libraries[a].rights is None
-        )
+        return sorted(app for app in apps if not self.is_native(app))
+
+    @cached_property
+    def natives(self) -> list[str]:
+        """The symbols of the native tasks, programs within the hypervisor."""
+        return sorted(symbol for symbol in self.entries if self.is_native(symbol))
+
+    def is_native(self, app: str) -> bool:
+        """Whether a symbol is that of a native task."""
+        crate = self.libraries.get(app)
+        return crate is not None and crate.rights is not None
 
     def in_c(self, app: str) -> bool:
         """Whether an application is written in C."""

@@ -153,7 +153,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
         networks=tuple(Network(each.device) for each in spec.network),
         cards=tuple(Card(each.device, each.model) for each in spec.card),
         natives=tuple(
-            Native(index, each.name, each.app, each.cpus[0], tuple(each.rights))
+            Native(index, each.name, each.app, each.cpus[0], tuple(each.rights), each.period)
             for index, each in enumerate(spec.native)
         ),
         libraries=tuple((file.parent / each).resolve() for each in spec.libraries),

@@ -250,6 +250,8 @@ class Native:
     app: str
     cpu: int
     rights: tuple[str, ...]
+    period: int | None = None
+    """Nanoseconds between its releases; none if the program chooses them."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
 """Native tasks, `[[native]]`: checks."""
 
+from tenonos.analysis import least
 from tenonos.errors import InputError
-from tenonos.system.model import System
+from tenonos.system.model import Native, System
+from tenonos.system.units import duration_text
 
-RIGHTS = ("time", "console")
+TIME = "time"
+RIGHTS = (TIME, "console")
 """The rights of native tasks: `pool/core/bare`."""
 
 
@@ -49,8 +52,22 @@ def check(system: System) -> None:
                     where=system.where("native", native.index, "rights"),
                     mend=f"use {' and '.join(RIGHTS)}",
                 )
+        _period(system, native)
     if not system.vms:
         _alone(system)
+
+
+def _period(system: System, native: Native) -> None:
+    """Refuse a period that no task keeps."""
+    bound = least.native_period(system.board)
+    if native.period is not None and native.period < bound:
+        raise InputError(
+            f'period {duration_text(native.period)} of native task "{native.name}" is below the '
+            f"least on {system.board.name}: a tick of its counter takes {least.tick(system.board)} "
+            f"ns, a release {least.NATIVE_RELEASE} instructions",
+            where=system.where("native", native.index, "period"),
+            mend=f'write period = "{duration_text(bound)}" or more',
+        )
 
 
 def _alone(system: System) -> None:

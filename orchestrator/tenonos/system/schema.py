@@ -223,6 +223,7 @@ class NativeSpec(_Spec):
     app: Filled
     cpus: list[int] = Field(min_length=1, max_length=1)
     rights: list[Filled] = []
+    period: Duration | None = None
 
 
 class DiskSpec(_Spec):

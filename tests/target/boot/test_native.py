@@ -14,13 +14,11 @@ from tenonos.run.console import Demultiplexer, Transcript
 
 GUESTS = SUPPORT / "guests"
 
-FIRST = "waits for 1000 releases"
+FIRST = "waits for 1000 releases, {} ns apart"
 LAST = "1000 releases, the latest 0 ns behind its time"
 
 MS = 1_000_000
-RELEASED = 1_000 * MS
-"""From the first line to the last release, 1 ms apart. A task that does not wait is never late, so
-that its lines alone do not show that it waited."""
+RELEASES = 1_000
 
 
 def run(system):
@@ -33,11 +31,12 @@ def run(system):
     return result, session.transcripts
 
 
-def assert_kept(transcript):
-    """Asserts that the task waited for each of its releases, and for no longer."""
+def assert_kept(transcript, period=MS):
+    """Asserts that the task waited for each of its releases, and for no longer. A task that does not
+    wait is never late, so that its lines alone do not show that it waited."""
     first, last = transcript.lines
-    assert (first.text, last.text) == (FIRST, LAST)
-    assert RELEASED <= last.time_ns - first.time_ns < RELEASED + MS
+    assert (first.text, last.text) == (FIRST.format(period), LAST)
+    assert RELEASES * period <= last.time_ns - first.time_ns < RELEASES * period + MS
 
 
 def test_a_native_task_and_an_image_without_a_kernel_keep_their_releases():
@@ -90,6 +89,38 @@ def test_none_of_them_has_a_scheduler_and_two_of_three_no_hypervisor(tenon):
         assert not {name for name in image if name.startswith(("tenon/", "mortise/"))}
         assert "core/sched" not in image
     assert "core/sched" not in inside
+
+
+STATED = """
+name = "stated"
+board = "qemu-virt"
+pool = "0.1"
+
+[[native]]
+name = "inside"
+app = "beat"
+cpus = [1]
+rights = ["time", "console"]
+period = "2ms"
+
+[[vm]]
+name = "alone"
+kind = "tenon"
+app = "beat"
+cpus = [0]
+memory = "2M"
+
+[[vm.task]]
+name = "beat"
+period = "500us"
+"""
+
+
+def test_the_period_is_that_of_the_system(tmp_path):
+    (tmp_path / "system.toml").write_text(STATED)
+    _, said = run(tmp_path)
+    assert_kept(said["inside"], 2 * MS)
+    assert_kept(said["alone"], MS // 2)
 
 
 DEEP = """

@@ -1,4 +1,4 @@
-//! Native task that waits for a thousand releases, a millisecond apart, and prints the maximum
+//! Native task that waits for a thousand releases, one stated period apart, and prints the maximum
 //! latency.
 
 #![no_std]
@@ -6,7 +6,7 @@
 
 use core_bare::{Console, Time};
 
-/// Period in ns.
+/// Period in ns where the system states none.
 const PERIOD: u64 = 1_000_000;
 
 /// Number of releases.
@@ -14,8 +14,9 @@ const RELEASES: u64 = 1_000;
 
 /// Entry point of the task, with its rights as arguments.
 pub fn main(time: Time, console: Console) {
-    console.line("waits for {} releases", &[RELEASES]);
-    let mut releases = time.every(PERIOD);
+    let period = time.period_or(PERIOD);
+    console.line("waits for {} releases, {} ns apart", &[RELEASES, period]);
+    let mut releases = time.every(period);
     let latest = (0..RELEASES).map(|_| releases.wait()).max().unwrap_or(0);
     console.line(
         "{} releases, the latest {} ns behind its time",

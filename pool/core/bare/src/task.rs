@@ -33,7 +33,10 @@ impl Grant {
     /// The right `time`.
     #[must_use]
     pub fn time(&self) -> Time {
-        Time { host: self.host }
+        Time {
+            host: self.host,
+            period: None,
+        }
     }
 
     /// The right `console`.
@@ -43,12 +46,29 @@ impl Grant {
     }
 }
 
-/// The right to read the counter and to wait for a point in time.
+/// The right to read the counter and to wait for a point in time, with the period that the system
+/// states for the task.
 pub struct Time {
     host: &'static dyn Host,
+    period: Option<u64>,
 }
 
 impl Time {
+    /// The right with the stated period, in nanoseconds, for the caller of the task.
+    #[must_use]
+    pub const fn with_period(self, nanoseconds: u64) -> Self {
+        Self {
+            host: self.host,
+            period: Some(nanoseconds),
+        }
+    }
+
+    /// The period that the system states for the task, in nanoseconds, or `default` without one.
+    #[must_use]
+    pub fn period_or(&self, default: u64) -> u64 {
+        self.period.unwrap_or(default)
+    }
+
     /// The counter, in nanoseconds.
     #[must_use]
     pub fn now(&self) -> u64 {
@@ -185,6 +205,17 @@ mod tests {
         assert_eq!(releases.wait(), 0);
         assert_eq!(model.now.load(Ordering::Relaxed), 4_007);
         assert_eq!(releases.end().now(), 4_007);
+    }
+
+    #[test]
+    fn a_period_is_the_stated_one_or_that_of_the_task() {
+        let model = model();
+        // SAFETY: the model runs no core, and its functions may be called anywhere.
+        let grant = unsafe { Grant::new(model) };
+        assert_eq!(grant.time().period_or(1_000), 1_000);
+        let mut releases = grant.time().with_period(50).every(50);
+        assert_eq!(releases.wait(), 0);
+        assert_eq!(releases.end().period_or(1_000), 50);
     }
 
     #[test]
