@@ -62,7 +62,7 @@ def test_a_program_has_the_rights_it_takes_or_is_refused(tmp_path, table, compla
     assert raised.value.mend
 
 
-SILENT = '''[package]
+SILENT = """[package]
 name = "silent"
 version = "0.1.0"
 edition = "2024"
@@ -73,7 +73,7 @@ rights = ["console"]
 
 [dependencies]
 core-bare = "0.1"
-'''
+"""
 
 
 def test_a_period_is_for_a_program_that_takes_the_time(tmp_path):

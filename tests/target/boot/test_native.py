@@ -32,8 +32,10 @@ def run(system):
 
 
 def assert_kept(transcript, period=MS):
-    """Asserts that the task waited for each of its releases, and for no longer. A task that does not
-    wait is never late, so that its lines alone do not show that it waited."""
+    """Asserts that the task waited for each of its releases, and for no longer.
+
+    A task that does not wait is never late, so that its lines alone do not show that it waited.
+    """
     first, last = transcript.lines
     assert (first.text, last.text) == (FIRST.format(period), LAST)
     assert RELEASES * period <= last.time_ns - first.time_ns < RELEASES * period + MS
