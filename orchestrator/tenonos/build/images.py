@@ -107,19 +107,23 @@ class Space:
         slots = len(self.system.vms) + late
         demanded.append(Assignment("MORTISE_VMS", str(slots), self.system.where("mode")))
         shared = channels + len(self.system.vlibs)
+        counted_frames = False
         if self.system.mode == "static":
             # The frames of these are not counted beforehand.
             many = shared or self.system.virtual_disks or _with_cards(self.system)
             many = many or any(vm.detach or vm.colours for vm in self.system.vms)
+            counted_frames = not many
             demanded += self._spared(alone=not many)
         counted = next((vm for vm in self.system.guests if vm.share.budget), None)
         if counted is not None:
             where = self.system.at(counted, "budget")
             demanded.append(Assignment("LIB_MORTISE_BUDGET_COUNTERS", "y", where))
-        if late or shared:
+        larger = 0 if counted_frames else translation_tables.beyond_default(self.system)
+        if late or shared or larger:
             # In addition: a map for each VM, and two pages at each end.
-            frames = PAGE_TABLES + 8 * late + 4 * shared
-            where = self.system.where("reserve" if late else "channel" if channels else "vlib")
+            frames = PAGE_TABLES + 8 * late + 4 * shared + larger
+            key = "reserve" if late else "channel" if channels else "vlib" if shared else "machine"
+            where = self.system.where(key)
             demanded.append(Assignment("MORTISE_PAGE_TABLES", str(frames), where))
         return demanded
 

@@ -11,7 +11,7 @@ from tenonos.errors import InputError
 from tenonos.paths import ROOT, command
 from tenonos.paths import shown as _shown
 from tenonos.system import board as boards
-from tenonos.system import shares
+from tenonos.system import machine, shares
 from tenonos.system.calls import call_numbers
 from tenonos.system.check import check
 from tenonos.system.lines import Path as KeyPath
@@ -111,6 +111,10 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
     _version(spec.pool, f"{shown}:{nearest(lines, ('pool',))}")
     own = _boards(spec.boards, file.parent, f"{shown}:{nearest(lines, ('boards',))}")
     board = boards.load(spec.board, f"{shown}:{nearest(lines, ('board',))}", own)
+    if spec.machine is not None:
+        board = machine.sized(
+            board, spec.machine, lambda key: f"{shown}:{nearest(lines, ('machine', key))}"
+        )
     ranks = shares.ranks([*spec.vm, *spec.template])
     system = System(
         name=spec.name,

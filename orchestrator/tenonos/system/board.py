@@ -6,7 +6,7 @@ folders of boards outside the clone.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from tenonos import inputs
 from tenonos.errors import InputError
 from tenonos.paths import ROOT, shown
 from tenonos.system import errata
-from tenonos.system.limits import PAGE
+from tenonos.system.limits import CORES, PAGE
 from tenonos.system.lines import locate, nearest
 from tenonos.system.units import Size
 
@@ -109,12 +109,21 @@ class Timer(_Part):
     hypervisor: int
 
 
+class Most(_Part):
+    """The largest machine of a board with a free size, as a system may state it."""
+
+    cpus: int = Field(ge=1, le=CORES)
+    ram: Size
+
+
 class Qemu(_Part):
     """The QEMU options that make the board."""
 
     machine: str
     cpu: str
     arguments: tuple[str, ...]
+    most: Most | None = None
+    """None if the emulator's machine has one size only."""
     since: str | None = None
     """The first version of QEMU that has the board, if the oldest supported one has not."""
     since_shared: str | None = None
@@ -245,6 +254,15 @@ class Board:
                 mend=f"./tenon build makes its image; to boot it see {page}",
             )
         return self.qemu
+
+    @property
+    def most(self) -> Most | None:
+        """The largest size that a system may state; None if the size is fixed."""
+        return self.qemu.most if self.qemu else None
+
+    def sized(self, cpus: int, ram: int) -> "Board":
+        """The board with that number of cores and that many bytes of RAM."""
+        return replace(self, cpus=cpus, ram=self.ram.model_copy(update={"size": ram}))
 
     @property
     def ram_end(self) -> int:
@@ -388,6 +406,8 @@ def _check_kconfig(board: Board, where: str) -> None:
 def _check_reach(board: Board, where: str) -> None:
     """Check that RAM and devices are within the four gibibytes of Mortise's own map."""
     ends = {name: base + size for name, (base, size) in board.frames().items()}
+    if board.most is not None:
+        ends["the most RAM"] = board.ram.base + board.most.ram
     for name, end in {"the RAM": board.ram_end, **ends}.items():
         if end > REACH:
             raise InputError(

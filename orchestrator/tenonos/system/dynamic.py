@@ -1,7 +1,7 @@
 """Dynamic VMs: checks of the reserve, templates and management authority."""
 
 from tenonos.errors import InputError
-from tenonos.system.limits import BLOCK, BLOCKS, TEMPLATES, VCPUS
+from tenonos.system.limits import BLOCK, BLOCKS, SHARED_CORES, TEMPLATES, VCPUS
 from tenonos.system.model import Manages, Reserve, System, Template, Vm
 
 
@@ -16,6 +16,20 @@ def check(system: System) -> None:
     for vm in system.vms:
         if vm.manages is not None:
             _manages(system, vm, vm.manages)
+    if system.mode == "dynamic":
+        _shared(system)
+
+
+def _shared(system: System) -> None:
+    """Refuse shared cores for which the dispatcher has no state."""
+    for cpu in range(SHARED_CORES, system.board.cpus):
+        if system.is_shared(cpu):
+            takers = system.takers(cpu)
+            raise InputError(
+                f"VMs share CPU {cpu}, and only the first {SHARED_CORES} can be shared",
+                where=system.at(takers[-1], "cpus") if takers else system.where("reserve", "cpus"),
+                mend=f"use 0 to {SHARED_CORES - 1} for it",
+            )
 
 
 def _static(system: System) -> None:

@@ -16,6 +16,15 @@ BLOCKS = 128
 CHUNK = 64
 """Alignment of the payloads of a VM."""
 
+CORES = 8
+"""The most cores of a machine (`MORTISE_CORES`)."""
+
+SHARED_CORES = 4
+"""The first cores, which VMs can share (pool/mortise/dispatch)."""
+
+TENON_CORES = 4
+"""The most cores of a Tenon VM (`TENON_THREAD_CORES`)."""
+
 VCPUS = 8
 """The most vCPUs in a status page."""
 

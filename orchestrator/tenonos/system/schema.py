@@ -173,6 +173,13 @@ class VmSpec(GuestSpec):
     region: list[RegionSpec] = []
 
 
+class MachineSpec(_Spec):
+    """The size of the emulated machine: `[machine]`."""
+
+    cores: int | None = Field(default=None, ge=1)
+    ram: Size | None = None
+
+
 class ReserveSpec(_Spec):
     """Resources of dynamic VMs: `[reserve]`."""
 
@@ -270,6 +277,7 @@ class SystemSpec(_Spec):
     mode: Literal["static", "dynamic", "bare"] = "static"
     console: Filled | None = None
     libraries: list[Filled] = []
+    machine: MachineSpec | None = None
     reserve: ReserveSpec | None = None
     regulation: RegulationSpec | None = None
     vm: list[VmSpec] = []
@@ -342,6 +350,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "manages": ManagesSpec,
     "detach": DetachSpec,
     "region": RegionSpec,
+    "machine": MachineSpec,
     "reserve": ReserveSpec,
     "regulation": RegulationSpec,
 }
@@ -398,6 +407,8 @@ _EXAMPLES = {
     "limit": "limit = 100000",
     "interval": 'interval = "1ms"',
     "app": 'app = "beat"',
+    "cores": "cores = 6",
+    "ram": 'ram = "2G"',
     "reserve": '[reserve] with memory = "32M"',
 }
 

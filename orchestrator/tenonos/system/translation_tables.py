@@ -22,6 +22,10 @@ _CORE = 400 << 10
 _RANGES = 2 * 0x1_0000
 """Bytes of a core's redistributor that Mortise maps."""
 
+_CORES_OF_DEFAULT = 4
+_FRAMES_OF_CORE = 5 + 12
+"""Tables of a core's map, and of a VM with a log ring (`MORTISE_PAGE_TABLES`)."""
+
 Range = tuple[int, int]
 """Address and size."""
 
@@ -43,6 +47,16 @@ def most(system: System, cores: Iterable[int]) -> int:
     return sum(_core(system, cpu, max(cores) + 1) for cpu in cores) + sum(
         _vm(system, vm) for vm in system.vms
     )
+
+
+def beyond_default(system: System) -> int:
+    """Frames in addition to the default number, which suffices for four cores and a gibibyte: for
+    the map of each further core and that of a VM on it, and for each further gibibyte of RAM in the
+    maps of all cores and VMs."""
+    board = system.board
+    cores = max(0, board.cpus - _CORES_OF_DEFAULT)
+    gibibytes = -(-board.ram.size // GIBIBYTE) - 1
+    return _FRAMES_OF_CORE * cores + gibibytes * (board.cpus + len(system.vms))
 
 
 def _core(system: System, cpu: int, cores: int) -> int:

@@ -12,7 +12,9 @@ _PLAIN = ("native", "channel", "vlib", "disk", "network", "card")
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the usual order, without defaults."""
-    parts = [_table("", spec, "reserve", "regulation", "vm", "template", *_PLAIN)]
+    parts = [_table("", spec, "machine", "reserve", "regulation", "vm", "template", *_PLAIN)]
+    if spec.machine is not None:
+        parts.append(_table("[machine]\n", spec.machine))
     if spec.reserve is not None:
         parts.append(_table("[reserve]\n", spec.reserve))
     if spec.regulation is not None:
