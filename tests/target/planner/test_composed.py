@@ -32,6 +32,34 @@ def test_several_tasks_of_one_vm_keep_their_periods(tenon, pool, tmp_path):
     }
 
 
+@pytest.mark.long(45, "orchestrator/tenonos/plan", "pool/apps/task-set")
+def test_tasks_use_what_was_demanded_beside_them(tenon, pool, tmp_path):
+    text = (
+        "two periodic tasks in one VM, 2 ms and 8 ms, with a mutex, a message queue and a GPIO pin"
+    )
+    answer = compose(text, pool=pool)
+    assert {"sync.mutex", "sync.queue", "driver.gpio"} <= {*answer.images["task-set"].capabilities}
+    answer.write(tmp_path)
+    outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.2")
+    assert_well(outcome)
+    said = "\n".join(outcome.said("task-set"))
+    assert "task-1 holds its value" in said and "task-2 holds its value" in said
+    assert "sum of 2 values: 2000" in said
+
+
+@pytest.mark.long(45, "orchestrator/tenonos/plan", "pool/apps/task-set")
+def test_two_vms_with_tasks_exchange_their_values(tenon, pool, tmp_path):
+    text = (
+        "Two guests, primary and standby, each with a 10 ms loop, exchange messages over a channel."
+    )
+    compose(text, pool=pool).write(tmp_path)
+    outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.3")
+    assert_well(outcome)
+    for vm in ("task-set-1", "task-set-2"):
+        assert any("another VM sends its value" in line for line in outcome.said(vm))
+    assert all(task["late"] == 0 for task in outcome.result["periodic"])
+
+
 @pytest.mark.parametrize(
     ("text", "vm", "said"),
     [

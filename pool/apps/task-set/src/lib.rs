@@ -1,18 +1,45 @@
-//! Several periodic tasks in one virtual machine.
+//! Periodic tasks in one virtual machine, as its system names them.
 //!
 //! Each task of `system.toml` is a thread with a rate-monotonic priority (Liu and Layland, 1973). Its
 //! body, in place of a controller, is a [`Loop`] that halves its control error at each release.
+//!
+//! The libraries of the image decide what the tasks do beside that, so that an application of one's
+//! own can begin with this one:
+//!
+//! | library | feature | use |
+//! |---|---|---|
+//! | `tenon/gpio` | `gpio` | the first task drives a pin, high in every second period |
+//! | `tenon/channel` | `channel` | the first task exchanges its value with other VMs |
+//! | `tenon/sync` | `sync` | a table of all values under a mutex; a semaphore counts the tasks that hold theirs |
+//! | `tenon/queue` | `queue` | a task that holds its value reports it in a message |
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod link;
+mod pin;
+mod report;
+mod table;
+
 use core_guest::{TASKS, Task as Described};
+use link::Links;
+use pin::Pin;
 use tenon::periodic::Task;
 use tenon::thread::{Priority, Storage};
 use tenon::time::Duration;
 use tenon::{environment, log};
 
-static STORAGE: [Storage<4096>; TASKS] = [const { Storage::new() }; TASKS];
+/// The value that each task holds, unless another VM sends one.
+const TARGET: u32 = 1_000;
+
+/// Size of a task's stack in bytes; the ends of channels are on it.
+const STACK: usize = if cfg!(feature = "channel") {
+    8192
+} else {
+    4096
+};
+
+static STORAGE: [Storage<STACK>; TASKS] = [const { Storage::new() }; TASKS];
 
 /// Control loop of one value.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +57,12 @@ impl Loop {
 
     /// One step, which halves the control error. Returns whether the error is zero.
     pub const fn step(&mut self) -> bool {
-        self.value += (self.target - self.value).div_ceil(2);
+        let error = self.target.abs_diff(self.value).div_ceil(2);
+        if self.value < self.target {
+            self.value += error;
+        } else {
+            self.value -= error;
+        }
         self.value == self.target
     }
 }
@@ -59,20 +91,35 @@ pub fn main() {
     for (index, (task, storage)) in tasks.iter().zip(&STORAGE).enumerate() {
         // There are at most eight tasks, so each has a distinct priority.
         let priority = Priority::HIGHEST.offset(-1 - rank(periods, index) as i8);
-        if let Err(error) = storage.spawn(task.name(), priority, move || serve(task)) {
+        if let Err(error) = storage.spawn(task.name(), priority, move || serve(task, index)) {
             return log::error!("no thread for {}: {error}", task.name());
         }
     }
+    report::await_each(tasks);
+    table::await_all(tasks.len());
 }
 
 /// Thread of a task.
-fn serve(task: &'static Described) {
-    let mut value = Loop::towards(1_000);
+fn serve(task: &'static Described, index: usize) {
+    let mut value = Loop::towards(TARGET);
     let mut said = false;
+    // A device and the ends of a channel have one owner: the first task.
+    let (mut pin, mut links) = if index == 0 {
+        (Pin::take(), Links::open())
+    } else {
+        (Pin::none(), Links::none())
+    };
     Task::new(task.name(), Duration::from_nanos(task.period_ns)).run(|_| {
-        if value.step() && !said {
+        let holds = value.step();
+        pin.toggle();
+        table::set(index, value.value);
+        if let Some(target) = links.exchange(value.value) {
+            value.target = target;
+        }
+        if holds && !said {
             said = true;
-            log::info!("{} holds its value", task.name());
+            report::holds(task, index);
+            table::count();
         }
     });
 }
@@ -88,6 +135,15 @@ mod tests {
         let first = held.iter().position(|&held| held).unwrap();
         assert!(first < 16);
         assert!(held[first..].iter().all(|&held| held));
+    }
+
+    #[test]
+    fn a_loop_follows_a_lower_target() {
+        let mut value = Loop::towards(1_000);
+        assert!((0..40).any(|_| value.step()));
+        value.target = 10;
+        assert!((0..40).any(|_| value.step()));
+        assert_eq!(value.value, 10);
     }
 
     #[test]
