@@ -61,7 +61,20 @@ def placed(plan: Plan, pool: Pool) -> Plan:
     guests = [
         g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
     ]
-    return _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
+    plan = _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
+    return _with_both_ends(plan)
+
+
+def _with_both_ends(plan: Plan) -> Plan:
+    """The plan with the other end of a channel in the other real-time VMs, where only one is to
+    communicate and there is no Linux."""
+    tenons = [guest for guest in plan.guests if guest.kind == "tenon"]
+    ends = [i for i in plan.items if (i.kind, i.value) == ("capability", CHANNEL) and i.image]
+    if len(tenons) != len(plan.guests) or len({item.image for item in ends}) != 1:
+        return plan
+    others = [guest.name for guest in tenons if guest.name != ends[0].image]
+    also = [ends[0].model_copy(update={"image": name}) for name in others]
+    return plan.model_copy(update={"items": [*plan.items, *also]})
 
 
 def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]:
@@ -118,9 +131,9 @@ class _Group:
         """Whether some application provides this one too."""
         asked = {pool.symbol(str(i.value)) for i in (*self.items, item)}
         return any(
-            pool.is_whole(app, asked) and (pool.tasks(app) or not self.periodic)
+            pool.is_whole(app, asked)
+            and (pool.tasks(app) or pool.has_any_task(app) or not self.periodic)
             for app in pool.apps
-            if not pool.has_any_task(app) or app in asked
         )
 
 

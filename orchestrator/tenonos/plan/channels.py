@@ -51,8 +51,24 @@ def ends(pool: Pool, app: str) -> tuple[End, ...]:
 def choices(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[str, list[str]]:
     """The applications that may be in each real-time VM: those asked for, or any.
 
-    Among suitable ones, applications with channels are for VMs that are to communicate.
+    If these have no channels to each other, VMs that are to communicate have an application with
+    arbitrary tasks, which exchanges messages with any of its kind.
     """
+    found = _usual(pool, guests, items)
+    talkers = [g for g in guests if g.kind == "tenon" and wanted(pool, g, items)]
+    if _all_served(pool, talkers, guests, found):
+        return found
+    general = [app for app in pool.apps if pool.has_any_task(app)]
+    other = found | {guest.name: general for guest in talkers}
+    return other if _all_served(pool, talkers, guests, other) else found
+
+
+def _all_served(pool: Pool, talkers: list[Guest], guests: Sequence[Guest], apps: Apps) -> bool:
+    return all(any(serves(pool, a, g, guests, apps) for a in apps[g.name]) for g in talkers)
+
+
+def _usual(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> dict[str, list[str]]:
+    """Among suitable ones, applications with channels are for VMs that are to communicate."""
     found = {}
     for guest in guests:
         if guest.kind == "tenon":
@@ -88,7 +104,9 @@ def talks(
     """Whether an application has all ends of channels demanded of its VM."""
     if not wanted(pool, guest, items):
         return True
-    return serves(pool, app, guest, guests, choices(pool, guests, items))
+    apps = choices(pool, guests, items)
+    general = all(pool.has_any_task(other) for other in apps[guest.name])
+    return (app in apps[guest.name] or not general) and serves(pool, app, guest, guests, apps)
 
 
 def check(pool: Pool, guests: Sequence[Guest], items: Sequence[Item]) -> None:

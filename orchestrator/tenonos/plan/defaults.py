@@ -20,6 +20,7 @@ from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
 from tenonos.system.limits import LINUX_LEAST
 
+TASK_PERIOD = 1_000_000
 TENON_MEMORY = 16 << 20
 LINUX_MEMORY = 512 << 20
 
@@ -28,6 +29,7 @@ RULES = {
     "default-board": "the board on which the tests run",
     "no-utility-stated": "no criterion is stated: balance",
     "period-of-the-application": "the period that the application declares",
+    "1-khz-for-a-task": "no period is stated, and the application declares none",
     "a-linux-that-does-it": "a Linux VM manages other VMs",
     "a-vm-for-each-application": "no single application has all capabilities",
     "lightest-application": "no application is named: the least cost that meets the demands",
@@ -125,6 +127,8 @@ class _Defaults:
         tasks = self.pool.tasks(self.apps.get(name, ""))
         if tasks and self._has(name, "period") is None:
             self._add(name, "period", next(iter(tasks.values())), "period-of-the-application", "ns")
+        if self.pool.has_any_task(self.apps.get(name, "")):
+            self._unless(name, "period", TASK_PERIOD, "1-khz-for-a-task", "ns")
         period = self._has(name, "period")
         if period is None:
             return

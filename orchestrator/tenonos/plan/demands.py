@@ -70,14 +70,22 @@ class Demands:
         # A priority without a period is one of a task that the application declares.
         declared = None in priorities.of(name, self.items)
         guest = next(guest for guest in self.guests if guest.name == name)
-        fit = [
+        whole = [
             app
             for app in pool.apps
-            if pool.has_tasks(app, periodic, guest.tasks, app in asked)
-            and (pool.tasks(app) or not declared)
-            and pool.is_whole(app, asked)
+            if pool.is_whole(app, asked)
             and channels.talks(pool, app, guest, self.guests, self.items)
         ]
+        general = [app for app in whole if pool.has_any_task(app)]
+        fit = [
+            app
+            for app in whole
+            if pool.has_tasks(app, periodic, guest.tasks, app in asked)
+            and (pool.tasks(app) or not declared)
+        ] or general
+        if periodic and any(i.image == name and i.kind == "application" for i in self.items):
+            # Its tasks are the user's to write: an application that runs them, whatever they do.
+            fit = general or fit
         one = [Demand(pair, False, "one application") for pair in combinations(pool.apps, 2)]
         rust = [a for a in pool.apps if not pool.in_c(a)]
         alien = [Demand((a, C_LIBRARY), False, "the interface for C") for a in rust]

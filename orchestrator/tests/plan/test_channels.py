@@ -50,6 +50,19 @@ def test_channels_lead_where_the_words_say(composed, tmp_path, objective, found)
     assert len(system.load(tmp_path).channels) == len(found)
 
 
+def test_vms_without_both_ends_have_an_application_that_exchanges(composed):
+    text = (
+        "Two guests, primary and standby, each with a 10 ms loop, exchange messages over a channel."
+    )
+    answer = composed(text)
+    assert ways(answer) == {
+        ("link-1", "task-set-1", "task-set-2"),
+        ("link-2", "task-set-2", "task-set-1"),
+    }
+    for vm in ("task-set-1", "task-set-2"):
+        assert {"ipc.channel", "control.loop"} <= {*answer.images[vm].capabilities}
+
+
 def test_each_channel_points_at_its_words(composed):
     (telemetry,) = composed(FILTER).channels
     assert (telemetry.words, telemetry.rule) == ("telemetry", None)
