@@ -54,6 +54,7 @@ def labelled(name="control.loop", polarity="demanded", value=1_000_000, **more):
         (labelled("bus.can"), ["composed what cannot be"]),
         (labelled(phrasing="conflict"), ["composed what cannot be"]),
         (labelled(), ["1 tenon for 0"]),
+        (labelled(tasks=[marked("control loop", vm=None, count=1)]), []),
     ],
 )
 def test_an_answer_is_judged_by_its_images(answer, wanted, found):
