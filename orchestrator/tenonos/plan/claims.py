@@ -8,10 +8,11 @@ certain becomes an assumption; what is no demand is ignored, with the reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import exact
+from tenonos.plan.contradictions import contradictory, overlap, span_of
 from tenonos.plan.english.subjects import MOST, UNNAMED
 from tenonos.plan.english.utilities import POWER
 from tenonos.plan.models import (
@@ -77,7 +78,10 @@ _LINKS = frozenset(
 )
 """Words that name no application."""
 _REAL_TIME = re.compile(r"\breal[- ]?time\b", re.IGNORECASE)
-_OPPOSITE: Mapping[str, str] = {"capability": "forbid", "forbid": "capability"}
+_OF_THREADS = frozenset(
+    ["sched.smp", "sched.timeslice", "sync.mutex", "sync.queue", "sync.semaphore"]
+)
+"""Capabilities that act between the threads of one VM."""
 _SENTENCE = re.compile(r"[.;!?\n。；]\s")
 
 
@@ -137,7 +141,7 @@ class Claims:
             ignored=list(dict.fromkeys(self.ignored)),
             assumptions=self.assumptions,
             evidence=self.evidence,
-            contradictory=[*self._contradictory()],
+            contradictory=[*contradictory(self.reading, self.items, HELD)],
         )
 
     # VMs and tasks
@@ -210,6 +214,8 @@ class Claims:
 
     def _tasks(self) -> None:
         """Each task in its VM; without one, in the only real-time VM, or a new one."""
+        if not self._tenons and self._are_threads():
+            self._new("tenon", 1, None)
         stated = self._tenons
         for index, task in enumerate(self.reading.tasks):
             own = self.of_vm.get(task.vm) if task.vm is not None else None
@@ -226,6 +232,16 @@ class Claims:
             own = self._new("tenon", 1, None)
             self.of_task |= dict.fromkeys(sure, own)
 
+    def _are_threads(self) -> bool:
+        """Whether the tasks are threads of one VM: they share what only threads share, or are more
+        than a system has VMs for."""
+        count = sum(task.count for task in self.reading.tasks)
+        shared = any(
+            said.name in _OF_THREADS and said.polarity == "demanded" and self._is_held(said)
+            for said in self.reading.capabilities
+        )
+        return count > 4 or (count > 1 and shared)
+
     def _is_timed(self, index: int) -> bool:
         """Whether a task has a number or a capability that makes it one of a real-time VM."""
         task = self.reading.tasks[index]
@@ -238,7 +254,7 @@ class Claims:
             said.polarity == "demanded"
             and self.pool.done_by(said.name)
             and said.name != LINUX
-            and _overlap(_span(said), _span(task))
+            and overlap(span_of(said), span_of(task))
             for said in self.reading.capabilities
         )
 
@@ -396,13 +412,13 @@ class Claims:
         inside = [
             name
             for at, own in self.of_task.items()
-            if _overlap(_span(said), _span(self.reading.tasks[at]))
+            if overlap(span_of(said), span_of(self.reading.tasks[at]))
             for name in own
         ]
         inside += [
             name
             for at, own in self.of_vm.items()
-            if _overlap(_span(said), _span(self.reading.vms[at]))
+            if overlap(span_of(said), span_of(self.reading.vms[at]))
             for name in own
             if name in self._tenons
         ]
@@ -426,7 +442,7 @@ class Claims:
         self.evidence.append(
             Evidence(
                 words=said.span,
-                span=_span(said),
+                span=span_of(said),
                 capability=name,
                 symbol=entry.symbol,
                 score=said.confidence,
@@ -436,7 +452,7 @@ class Claims:
     def _talk(self, said: Claim, home: str) -> None:
         for at, guest in enumerate(self.guests):
             if guest.name == home:
-                talk = Talk(direction="both", source=said.span, span=_span(said))
+                talk = Talk(direction="both", source=said.span, span=span_of(said))
                 self.guests[at] = guest.model_copy(update={"talks": (*guest.talks, talk)})
 
     def _alternatives(self) -> None:
@@ -475,25 +491,6 @@ class Claims:
             elif why := _WHY.get(span.kind):
                 self._ignore(span, why)
 
-    def _contradictory(self) -> Iterator[Item]:
-        """A demand of each piece of a contradiction, where the reader finds several pieces: of such
-        objectives that it was not trained with, all were contradictory."""
-        sure = [s for s in self.reading.spans if s.kind == "conflict" and s.confidence >= HELD]
-        own = {
-            at: next((i for i in self.items if i.span and _overlap(i.span, _span(span))), None)
-            for at, span in enumerate(sure)
-        }
-        known = list(dict.fromkeys(item for item in own.values() if item))
-        if len(sure) < 2 or not known:
-            return
-        yield from known
-        for at, span in enumerate(sure):
-            # A piece that became no demand says the opposite of one that did.
-            if own[at] is None and len(known) == 1:
-                where = {"source": span.span, "span": _span(span)}
-                kind = _OPPOSITE.get(known[0].kind, known[0].kind)
-                yield known[0].model_copy(update={"kind": kind, **where})
-
     def _power(self) -> None:
         """A criterion of power: a kernel without a tick, which wakes for nothing."""
         found = POWER.search(self.reading.text)
@@ -501,7 +498,11 @@ class Claims:
         if found and said is None:
             said = Span(kind="utility", span=found[0], at=found.start(), confidence=SURE)
         decided = any(i.value in ("time.tick", TICKLESS) for i in self.items)
-        if said is None or decided or any(_overlap(_span(s), _span(said)) for s in self._asides()):
+        if (
+            said is None
+            or decided
+            or any(overlap(span_of(s), span_of(said)) for s in self._asides())
+        ):
             return
         homes: list[str | None] = [*self._tenons] or [None]
         for home in homes:
@@ -554,7 +555,7 @@ class Claims:
         unit: str | None = None,
         rule: str | None = None,
     ) -> None:
-        span = _span(said)
+        span = span_of(said)
         item = Item.model_validate(
             {
                 "kind": kind,
@@ -579,7 +580,7 @@ class Claims:
         self.assumptions.append(
             Assumption(
                 source=said.span,
-                span=_span(said),
+                span=span_of(said),
                 taken_as=taken_as,
                 instead_of=instead_of,
                 confidence=round(said.confidence if confidence is None else confidence, 3),
@@ -590,11 +591,3 @@ class Claims:
 def _slug(words: str) -> str:
     """Words as a name."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:31].rstrip("-")
-
-
-def _span(claim: Claim) -> tuple[int, int]:
-    return claim.at, claim.at + len(claim.span)
-
-
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]

@@ -12,6 +12,8 @@ from tenonos.plan.planner import Offline
 from tenonos.plan.reader import load
 from tenonos.plan.reader.reading import Amount, Owner, Reading, Span, Statement, Task, Vm
 
+MS = 1_000_000
+
 LACKING = {
     "driver.i2c": "driver i2c: an I2C bus.",
     "driver.pwm": "driver pwm: pulse-width modulation outputs.",
@@ -388,6 +390,50 @@ def test_where_the_rules_ignore_most_words_the_reading_is_taken(pool):
     assert [each.instead_of for each in plan.assumptions] == ["shell"]
     plan = combined(rules, text.reading(), pool, LACKING)
     assert plan.items == rules.items
+
+
+def test_a_time_that_the_rules_misread_is_that_of_the_reading(pool):
+    text = Text("We measured 1.8 ms for one pass of the loop, which is released every 50 ms.")
+    reading = text.reading(
+        text.said("loop", "control.loop"),
+        tasks=(text.task("loop"),),
+        quantities=(
+            text.amount("1.8 ms", "wcet", 1_800_000, ("task", 0)),
+            text.amount("50 ms", "period", 50_000_000, ("task", 0)),
+        ),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    times = {(i.kind, i.value) for i in answer.plan if i.unit == "ns" and i.source}
+    assert times == {("wcet", 1_800_000), ("period", 50_000_000)}
+
+
+def test_what_is_shared_by_threads_is_in_one_vm(pool):
+    text = Text("Three kilns, 1 ms, 2 ms and 5 ms, with a lock around the ledger of the glaze")
+    reading = text.reading(
+        text.said("Three kilns", "control.loop"),
+        text.said("a lock around the ledger", "sync.mutex"),
+        tasks=(text.task("Three kilns", count=3),),
+        quantities=tuple(
+            text.amount(words, "period", value, ("task", 0))
+            for words, value in (("1 ms", 1_000_000), ("2 ms", 2_000_000), ("5 ms", 5_000_000))
+        ),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert [*answer.images] == ["mortise", "task-set"]
+    assert sorted(i.value for i in answer.plan if i.kind == "period") == [1 * MS, 2 * MS, 5 * MS]
+
+
+def test_an_application_of_the_user_has_an_image_for_any_task(pool):
+    text = Text("Kiln, 20 ms.")
+    reading = text.reading(
+        text.said("Kiln", "control.loop"),
+        tasks=(text.task("Kiln"),),
+        quantities=(text.amount("20 ms", "period", 20_000_000, ("task", 0)),),
+        spans=(Span(**text.piece("Kiln"), kind="application"),),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert [*answer.images] == ["mortise", "task-set"]
+    assert {"control.loop", "sampling"} <= {*answer.images["task-set"].capabilities}
 
 
 def test_a_certain_demand_that_the_pool_lacks_refuses_what_the_rules_accept(pool):
