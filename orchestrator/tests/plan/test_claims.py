@@ -408,7 +408,9 @@ def test_a_time_that_the_rules_misread_is_that_of_the_reading(pool):
 
 
 def test_what_is_shared_by_threads_is_in_one_vm(pool):
-    text = Text("Three kilns, 1 ms, 2 ms and 5 ms, with a lock around the ledger of the glaze")
+    text = Text(
+        "Three kilns, 1 ms, 2 ms and 5 ms, with a lock around the ledger of cobalt glazes and porcelain"
+    )
     reading = text.reading(
         text.said("Three kilns", "control.loop"),
         text.said("a lock around the ledger", "sync.mutex"),
