@@ -10,7 +10,7 @@ from tenonos.plan.colours import Uncolourable, share_out
 from tenonos.plan.defaults import TENON_MEMORY, usable
 from tenonos.plan.models import Guest, Item, is_bare, shares_cores
 from tenonos.system.board import Board
-from tenonos.system.limits import BLOCK, LINUX_LEAST
+from tenonos.system.limits import BLOCK, LINUX_LEAST, TENON_CORES, VMS
 
 SMP = "sched.smp"
 MORTISE = "mortise"
@@ -37,10 +37,17 @@ class Share:
 def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
     """Each VM's CPUs, memory and colours. Real-time VMs get the last CPUs, Linux the first."""
     there, made = templates.apart(guests)
+    if len(there) > VMS:
+        raise Infeasible(f"{len(there)} VMs, and a system has {VMS} at most")
     own = {guest.name for guest in made}
     cpus = _Cpus(there, [item for item in items if item.image not in own], board).run()
     cpus |= _of_made(made, items, cpus)
     memory = {guest.name: _memory(guest, items) for guest in guests}
+    reach = board.image.shared - board.ram.base
+    for guest in guests:
+        if guest.kind == "tenon" and memory[guest.name] > reach:
+            has = f"{guest.name} has {memory[guest.name] >> 20} MiB"
+            raise Infeasible(f"{has}, and a real-time VM {reach >> 20} at most")
     if sum(memory.values()) > usable(board):
         total, have = sum(memory.values()) >> 20, usable(board) >> 20
         raise Infeasible(f"{total} MiB for VMs, and {board.name} has room for {have}")
@@ -174,6 +181,10 @@ class _Cpus:
         if total > self.board.cpus:
             raise Infeasible(f"{total} cores, and {self.board.name} has {self.board.cpus}{FEWER}")
         wanted = {g.name: self._wanted(g) for g in self.guests}
+        for guest in self.tenons:
+            if (count := wanted[guest.name] or 1) > TENON_CORES:
+                each = f"{count} cores for {guest.name}"
+                raise Infeasible(f"{each}, and a real-time VM has {TENON_CORES} at most")
         if shares_cores(self.items):
             return self._together(wanted)
         counts = {g.name: wanted[g.name] or 1 for g in self.tenons}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tenonos.errors import InputError
-from tenonos.plan import channels, configuration, devices, schedule, templates
+from tenonos.plan import channels, configuration, devices, schedule, sizes, templates
 from tenonos.plan.allocate import Share, allocate
 from tenonos.plan.amend import names_of, renamed, with_apps, with_cores
 from tenonos.plan.assignment import placed
@@ -117,10 +117,13 @@ class Composer:
     """The chosen application of each real-time VM."""
     program: Brought | None = None
     """The program that the user brings for the first process."""
+    default: Board = field(init=False)
+    """The board in the size of its `board.toml`."""
 
     def run(self, objective: str, name: str | None) -> Composition:
         """The stages in order."""
         plan = self._read(objective)
+        self.default = self.board
         answer = self._made(plan, name)
         if plan.instead is not None and (doubts := _disputed(answer, plan.instead)):
             instead = plan.instead.model_copy(
@@ -134,13 +137,16 @@ class Composer:
         """The stages after the reading."""
         if unclear := unclear_unit(plan.items):
             return self._refused(plan, *unclear)
+        self.board = self.default
         plan = self._placed(plan)
         if plan.missing:
             return self._refused(plan, missing=plan.missing)
+        assumed = self._size(plan)
         if conflict := Feasibility(self.pool, self.board).conflict(plan):
             return self._refused(plan, *conflict)
         if plan.contradictory:
             return self._refused(plan, CONTRADICTORY, plan.contradictory)
+        plan = plan.model_copy(update={"assumptions": [*plan.assumptions, *assumed]})
         plan, solved = self._solved(plan)
         plan, shares = self._finished(plan, solved)
         if conflict := Feasibility(self.pool, self.board).late(plan, shares):
@@ -169,6 +175,13 @@ class Composer:
         plan = renamed(plan, self._names(plan))
         lacks = plan.missing or missing(plan, self.pool, self.board)
         return plan.model_copy(update={"missing": lacks})
+
+    def _size(self, plan: Plan) -> list[Assumption]:
+        """Fit the size of the board to the demands unless the user names it; what is assumed."""
+        if self.asked or any(item.kind == "board" for item in plan.items):
+            return []
+        self.board, assumed = sizes.Sizes(plan, self.default, self.pool).choose()
+        return [assumed] if assumed else []
 
     def _names(self, plan: Plan) -> dict[str, str]:
         """Names for VMs with several possible applications: after the smallest."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import bounds, effects, parameters, priorities, templates
+from tenonos.plan import bounds, effects, parameters, priorities, sizes, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -57,6 +57,7 @@ def system_files(
         board=answer.board,
         pool=_pool_version(),
         mode=_mode(plan),
+        machine=sizes.stated(composer.board),
         reserve=templates.reserve(answer, plan),
         console=_console(plan),
         vm=[_vm(guest, answer, plan, composer) for guest in there],

@@ -72,3 +72,28 @@ def test_pins_are_driven(tenon, pool, tmp_path, text, vm, said):
     outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.5")
     assert_well(outcome)
     assert any(line.endswith(said) for line in outcome.said(vm))
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "answer"),
+    [
+        ("Linux with five cores beside a 1 kHz control loop", "nproc", "5"),
+        (
+            "a 1 kHz control loop beside Linux with 2 GiB",
+            "awk '/MemTotal/ { print ($2 > 1900000) ? \"plenty\" : $2 }' /proc/meminfo",
+            "plenty",
+        ),
+    ],
+)
+def test_a_machine_larger_than_the_default_one_is_composed(
+    tenon, pool, tmp_path, text, command, answer
+):
+    compose(text, pool=pool).write(tmp_path)
+    script = tmp_path / "script"
+    script.write_text(f"expect tenon-ready\nexpect #\nsend {command}\nexpect \\n{answer}\n")
+    outcome = tenon(
+        "run", tmp_path, "--deterministic", "--seconds", "2", "--input", f"linux={script}"
+    )
+    assert_well(outcome)
+    (task,) = outcome.result["periodic"]
+    assert task["released"] == task["completed"] > 0

@@ -23,11 +23,13 @@ IDIOMS = [
     ),
     Case(
         "Linux on four cores and a control loop on two cores",
-        conflict=(("cores", "four cores"), ("capability", "control loop")),
+        {"motor": [4, 5], "linux": [0, 1, 2, 3]},
+        (("cores", 4, "linux"), ("cores", 2, "motor")),
     ),
     Case(
         "Linux on four cores and a control loop on one core",
-        conflict=(("cores", "four cores"), ("capability", "control loop")),
+        {"motor": [4], "linux": [0, 1, 2, 3]},
+        (("cores", 4, "linux"), ("cores", 1, "motor")),
     ),
     Case("a thread of priority one", missing=((None, "priority one"),)),
     Case(

@@ -52,11 +52,11 @@ UNUSED = []
 
 CONFLICT = [
     Case(
-        "a cache-coloured control loop beside Linux with 900 MiB",
+        "a cache-coloured control loop beside Linux with 2900 MiB",
         conflict=(
             ("capability", "cache-coloured"),
             ("capability", "control loop"),
-            ("ram", "900 MiB"),
+            ("ram", "2900 MiB"),
         ),
     ),
     Case(
@@ -87,16 +87,16 @@ CONFLICT = [
         "a 1 kHz control loop beside Linux, without Linux",
         conflict=(("capability", "Linux"), ("forbid", "Linux")),
     ),
-    Case("a 1 kHz control loop beside Linux on six cores", conflict=(("cores", "six cores"),)),
+    Case("a 1 kHz control loop beside Linux on nine cores", conflict=(("cores", "nine cores"),)),
     Case(
         "a 1 kHz control loop with a WCET of 2 ms", conflict=(("period", "1 kHz"), ("wcet", "2 ms"))
     ),
-    Case("a 1 kHz control loop beside Linux with 2 GiB", conflict=(("ram", "2 GiB"),)),
+    Case("a 1 kHz control loop beside Linux with 3 GiB", conflict=(("ram", "3 GiB"),)),
     Case(
         "a 1 kHz control loop without periodic tasks",
         conflict=(("capability", "control loop"), ("forbid", "periodic tasks")),
     ),
-    Case("a 1 kHz control loop on core 7", conflict=(("cores", "on core 7"),)),
+    Case("a 1 kHz control loop on core 9", conflict=(("cores", "on core 9"),)),
     Case("fifty control loops beside Linux", conflict=(("capability", "control loops"),)),
     Case(
         "three VMs: a 1 kHz control loop and Linux",
