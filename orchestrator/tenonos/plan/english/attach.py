@@ -39,9 +39,23 @@ def attach(
     subjects.name_all()
     work = _Attacher(elements, subjects, cpus, each)
     work.count_out()
-    return [
-        found for at, e in enumerate(elements) if isinstance(e, Mark) for found in work.one(at, e)
-    ]
+    marks = ((at, e) for at, e in enumerate(elements) if isinstance(e, Mark))
+    return [*_own_first([found for at, mark in marks for found in work.one(at, mark)])]
+
+
+def _own_first(attachments: Sequence[Attachment]) -> Iterator[Attachment]:
+    """The quantities, with the memory of each VM not for those with an amount of their own: `Linux
+    with 512 MiB, two loops with 32 MiB each`."""
+    own = {
+        name
+        for found in attachments
+        if found.mark.kind == "ram" and not found.mark.each
+        for name in found.images
+    }
+    for found in attachments:
+        others = tuple(name for name in found.images if name not in own)
+        each = found.mark.each and found.mark.kind == "ram"
+        yield replace(found, images=others) if each and others else found
 
 
 class _Attacher:

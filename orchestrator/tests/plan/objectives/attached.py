@@ -1,6 +1,6 @@
 """Objectives with non-adjacent attachment: agents, counts, places."""
 
-from objectives.case import ALONE, BESIDE, MS, US, Case, period
+from objectives.case import ALONE, BESIDE, MIB, MS, US, Case, period
 from objectives.relations import TWO
 
 ATTACHED = [
@@ -8,6 +8,17 @@ ATTACHED = [
         "a 500 Hz control loop that must never be delayed by Linux, which has the other cores",
         BESIDE,
         (("capability", "guest.linux", "linux"), period(2 * MS)),
+    ),
+    # What each has is not for the one with an amount of its own.
+    Case(
+        "Linux with 256 MiB, two 1 kHz control loops with 32 MiB each",
+        TWO,
+        (("ram", 256 * MIB, "linux"), ("ram", 32 * MIB, "motor-1"), ("ram", 32 * MIB, "motor-2")),
+    ),
+    Case(
+        "Linux with 256 MiB, two organ guests with 32 MiB each; the loop is 2 ms in both",
+        TWO,
+        (("ram", 256 * MIB, "linux"), ("ram", 32 * MIB, "motor-1"), ("ram", 32 * MIB, "motor-2")),
     ),
     Case(
         "a control loop that is never interrupted by a periodic tick or by Linux",
