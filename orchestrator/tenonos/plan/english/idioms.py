@@ -86,6 +86,7 @@ WHY_OTHER = "a quantity that no composition has"
 OTHER_UNITS = re.compile(
     r"(?<![\w.])[-+±]?\d+(?:[.,]\d+)?(?: ?(?:-|–|to|\.\.) ?\d+(?:[.,]\d+)?)?"
     r"(?:[ -]?(?:[kMmµu]?(?:V|W|Ah|Wh|Nm|N|Pa|bar|J|Ω)(?:AC|DC)?|[mkµ]A|kg|[cdkµn]m|°C?|°F|rpm|km/h"
+    r"|[kKMGT]i?B(?:/s|ps)|(?:kilo|mega|giga)bytes (?:per|a) second"
     r"|m/s|l/min|dB|volts?|amps?|amperes?|watts?|kilowatts?|degrees?|metres?|meters?|millimetres?"
     r"|millimeters?|kilograms?|litres?|liters?|revolutions per minute)|[ -](?:A|g|m|mm))(?![\w/])"
     r"(?: (?:AC|DC))?(?:(?:,|/| at)? ?\d+ ?Hz\b)?"

@@ -20,6 +20,13 @@ ATTACHED = [
         TWO,
         (("ram", 256 * MIB, "linux"), ("ram", 32 * MIB, "motor-1"), ("ram", 32 * MIB, "motor-2")),
     ),
+    # Bytes per second are no memory.
+    Case(
+        "Linux with 256 MiB and not above 200 MB/s, beside a 1 kHz control loop",
+        BESIDE,
+        (("ram", 256 * MIB, "linux"),),
+        ignored=("200 MB/s",),
+    ),
     Case(
         "a control loop that is never interrupted by a periodic tick or by Linux",
         BESIDE,
