@@ -9,6 +9,7 @@ reason to refuse.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -28,6 +29,8 @@ from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Reading, Statement
 
 _KINDS = frozenset(["net.ip", "fs.block", "fs.ram"])
+_NO_NAME = re.compile(r"^(?:an?|the|one|our)\s+|\b(?:linux|guest|vm|side)\b")
+"""Words of a Linux VM that tell it from no other."""
 CERTAIN = 0.95
 """The confidence from which the reader's claim is shown against the rules'."""
 IGNORED = 0.2
@@ -150,13 +153,25 @@ def _by_reader(
 ) -> Plan:
     agreed = {str(i.value) for i in rules.items if i.stated and i.kind in ("capability", "forbid")}
     agreed |= {str(missing.capability) for missing in rules.missing}
-    linuxes = sum(guest.kind == "linux" for guest in rules.guests)
+    linuxes = _linuxes(rules, reading)
     exact = [*_exact(rules)]
     plan = Claims(reading, pool, frozenset(agreed), lacking, linuxes, answers, exact).plan()
     known = {missing.capability for missing in plan.missing}
     lacks = [m for m in _lacking(rules, reading, lacking) if m.capability not in known]
     named = [m for m in plan.missing if m.capability or not lacks]
     return plan.model_copy(update={"missing": list(dict.fromkeys([*named, *lacks]))})
+
+
+def _linuxes(rules: Plan, reading: Reading) -> int:
+    """The number of Linux VMs by the rules, or the larger one that the reader is certain of: of one
+    that is named with its count, or of several, each told from the others by its words."""
+    counted = sum(guest.kind == "linux" for guest in rules.guests)
+    sure = [vm for vm in reading.vms if vm.kind == "linux" and vm.confidence >= CERTAIN]
+    most = max((vm.count for vm in sure), default=0)
+    if most > 1:
+        return max(counted, most)
+    told = {_NO_NAME.sub(" ", vm.span.lower()).strip() for vm in sure}
+    return max(counted, len(told)) if "" not in told else counted
 
 
 def _lacking(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Iterator[Missing]:

@@ -7,7 +7,7 @@ from tenonos.errors import WorkError
 from tenonos.plan import exact
 from tenonos.plan.combine import combined
 from tenonos.plan.compose import compose
-from tenonos.plan.models import Ignored, Item, Plan
+from tenonos.plan.models import Guest, Ignored, Item, Missing, Plan
 from tenonos.plan.planner import Offline
 from tenonos.plan.reader import load
 from tenonos.plan.reader.reading import Amount, Owner, Reading, Span, Statement, Task, Vm
@@ -506,3 +506,26 @@ def test_amounts_of_memory_are_those_of_different_vms(pool):
     memory = {image.kind: image.memory for image in answer.images.values()}
     assert (memory["linux"], memory["tenon"]) == (512 << 20, 16 << 20)
     assert any(each.source == "16 MiB" for each in answer.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("objective", "vms", "linuxes"),
+    [
+        (
+            "Linux of the plant and Linux of the vendor",
+            [("Linux of the plant", 1), ("Linux of the vendor", 1)],
+            2,
+        ),
+        ("Drei Linux neben einer Regelung", [("Drei Linux", 3)], 3),
+        ("Linux for logs; the Linux stays on core 0", [("Linux", 1), ("the Linux", 1)], 1),
+    ],
+)
+def test_several_linux_vms_that_the_reader_is_certain_of_are_several(pool, objective, vms, linuxes):
+    text = Text(objective)
+    found = tuple(text.vm(span, "linux", count) for span, count in vms)
+    reading = text.reading(text.said("Linux", "guest.linux"), vms=found)
+    ones = [Guest(name="linux", kind="linux")]
+    rules = Plan(objective=text.text, planner="offline", guests=ones)
+    rules = rules.model_copy(update={"missing": [Missing(source=text.text)]})
+    plan = combined(rules, reading, pool, LACKING)
+    assert sum(guest.kind == "linux" for guest in plan.guests) == linuxes
