@@ -1,14 +1,11 @@
 """The size of the emulated machine, which a system may state: `[machine]`."""
 
-import re
-
 import pytest
 from descriptions import described, linux, motor, read, section
 
 from tenonos.build.images import space
 from tenonos.deploy import boot_files
 from tenonos.errors import InputError
-from tenonos.paths import ROOT
 from tenonos.system import board as boards
 from tenonos.system import manifest
 from tenonos.system.layout import lay_out
@@ -74,7 +71,7 @@ def test_a_larger_machine_has_more_translation_tables_where_they_are_not_counted
 
     small = described("small", motor(cpus=[3]), linux(cpus=[0, 1, 2])) + channel
     assert frames(small) == 84
-    assert frames(text) == 84 + 2 * 17 + 2 * (6 + 2)
+    assert frames(text) == 84 + 2 * 17 + 2 * (6 + 2) + 2
 
 
 def test_the_script_for_the_emulator_has_the_size():
@@ -85,7 +82,7 @@ def test_the_script_for_the_emulator_has_the_size():
 WRONG = [
     ({"cores": 9}, "6: qemu-virt with 9 cores; it can have 8 at most"),
     ({"cores": 0}, "6: cores: input should be greater than or equal to 1; for example cores = 6"),
-    ({"ram": "4G"}, "7: qemu-virt with 4G of RAM; it can have 3G at most: all of it is below 4"),
+    ({"ram": "20G"}, "7: qemu-virt with 20G of RAM; it can have 16G at most"),
     ({"ram": "1025K"}, "7: 1025K of RAM is not a multiple of 2 MiB above 4M; for example ram ="),
     ({"ram": "4M"}, "7: 4M of RAM is not a multiple of 2 MiB above 4M"),
     ({"ram": "1G"}, "20: 2064M for VMs do not fit the 1024M of qemu-virt; 1020M are left beside"),
@@ -127,13 +124,45 @@ def test_a_reserve_of_a_core_that_cannot_be_shared_is_refused():
         read(described("late", *tables, mode="dynamic"))
 
 
-def test_the_most_of_a_board_is_below_four_gibibytes(tmp_path, monkeypatch):
-    text = (ROOT / "boards/qemu-virt/board.toml").read_text()
-    (tmp_path / "boards/large").mkdir(parents=True)
-    text = re.sub(r"(?<=\nname = )\"qemu-virt\"", '"large"', "\n" + text)
-    high, count = re.subn(r'(most = .* ram = )"3G"', r'\1"4G"', text)
-    assert count == 1
-    (tmp_path / "boards/large/board.toml").write_text(high)
-    monkeypatch.setattr(boards, "ROOT", tmp_path)
-    with pytest.raises(InputError, match=r"the most RAM ends at 0x140000000, beyond the 4 GiB"):
-        boards.load("large")
+def test_only_linux_has_memory_beyond_the_kernels_own_maps():
+    vm = linux(cpus=[0, 1], memory="6G")
+    text = described("far", section("machine", ram="9G"), motor(cpus=[3]), vm)
+    system = read(text)
+    layout = lay_out(system, 1 << 20, CONTENTS)
+    place = layout.vm("linux")
+    assert place.pa + place.size == system.board.ram_end == 10 * GIB
+    near = layout.vm("motor")
+    assert near.pa + near.size < boards.REACH
+    assert near.log_pa is not None and near.log_pa < boards.REACH
+    assert layout.image_base + layout.image_size < boards.REACH
+
+
+def test_in_the_default_size_linux_has_the_memory_that_it_had():
+    text = described("near", motor(cpus=[3]), linux(cpus=[0, 1]))
+    places = [lay_out(read(text), 1 << 20, CONTENTS).vm(name) for name in ("motor", "linux")]
+    assert places[0].pa + places[0].size == places[1].pa
+
+
+@pytest.mark.parametrize(
+    ("vm", "line"),
+    [
+        (
+            linux("\n" + section("vm.detach", cpus=[2]), cpus=[0, 1, 2], memory="6G"),
+            'no 6144M in one piece are left for VM "linux"; make a VM smaller',
+        ),
+        (
+            linux(cpus=[0, 1], memory="6G", devices=["pcie"]),
+            'device "pcie": qemu-virt has it with RAM below 4 GiB only; write ram = "3G" in',
+        ),
+        (
+            motor(cpus=[2], memory_at="0x1_0000_0000", name="second"),
+            'memory of VM "second" (0x100000000 to 0x100ffffff) is beyond 4 GiB, where only a '
+            "Linux VM without cores to lend, vLibs and virtual disks can be; place it below",
+        ),
+    ],
+)
+def test_what_mortise_maps_stays_below_four_gibibytes(vm, line):
+    with pytest.raises(InputError) as complaint:
+        tables = section("machine", ram="9G"), motor(cpus=[3]), vm
+        lay_out(read(described("far", *tables)), 1 << 20, CONTENTS)
+    assert line in str(complaint.value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tenonos.plan import templates
 from tenonos.plan.colours import Uncolourable, share_out
-from tenonos.plan.defaults import TENON_MEMORY, usable
+from tenonos.plan.defaults import TENON_MEMORY, near, usable
 from tenonos.plan.models import Guest, Item, is_bare, shares_cores
 from tenonos.system.board import Board
 from tenonos.system.limits import BLOCK, LINUX_LEAST, TENON_CORES, VMS
@@ -51,8 +51,12 @@ def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> di
     if sum(memory.values()) > usable(board):
         total, have = sum(memory.values()) >> 20, usable(board) >> 20
         raise Infeasible(f"{total} MiB for VMs, and {board.name} has room for {have}")
+    real_time = sum(memory[guest.name] for guest in guests if guest.kind == "tenon")
+    if real_time > near(board):
+        total, have = real_time >> 20, near(board) >> 20
+        raise Infeasible(f"{total} MiB for real-time VMs, and there are {have} below 4 GiB")
     try:
-        colours = share_out(guests, items, memory, usable(board), board)
+        colours = share_out(guests, items, memory, near(board), board)
     except Uncolourable as error:
         raise Infeasible(str(error)) from None
     return {

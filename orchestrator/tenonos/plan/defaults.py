@@ -23,6 +23,8 @@ from tenonos.system.limits import LINUX_LEAST
 TASK_PERIOD = 1_000_000
 TENON_MEMORY = 16 << 20
 LINUX_MEMORY = 512 << 20
+BESIDE = 96 << 20
+"""Room for the system image and shared areas."""
 
 RULES = {
     "board-of-the-command-line": "the board named by --board",
@@ -194,4 +196,9 @@ class _Defaults:
 
 def usable(board: Board) -> int:
     """RAM for VMs: above Mortise, without the space of the system image and shared areas."""
-    return board.ram_end - board.image.mortise - (96 << 20)
+    return board.ram_end - board.image.mortise - BESIDE
+
+
+def near(board: Board) -> int:
+    """RAM for VMs that is in the kernels' own maps, as that of a real-time VM is."""
+    return board.near_end - board.image.mortise - BESIDE

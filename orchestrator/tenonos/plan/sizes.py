@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tenonos.plan.allocate import Infeasible, Share, allocate
 from tenonos.plan.amend import reduced
 from tenonos.plan.defaults import complete
-from tenonos.plan.effects import is_regulated
+from tenonos.plan.effects import BANDWIDTH, OF_A_LINUX, is_regulated
 from tenonos.plan.models import Assumption, Guest, Item, Plan, manages
 from tenonos.plan.pool import Pool
 from tenonos.plan.solve import minimal
@@ -28,6 +28,8 @@ from tenonos.system.units import size_text
 GIBIBYTE = 1 << 30
 EVEN = 0.5
 """The confidence that the user means the emulator's machine in that size."""
+_SERVED = OF_A_LINUX - {BANDWIDTH} | {"virt.dma"}
+"""Capabilities for which the memory of Linux is in the kernels' own maps, or cards reach it."""
 _ALL = re.compile(r"\ball(?: of)?(?: (?:the|its|our|your))?\s*$", re.IGNORECASE)
 """Words before a number of cores that make it that of the machine."""
 _MACHINE = r"(?:board|machine|chip|part|soc|system|computer|platform|processor|module|hardware)"
@@ -57,13 +59,14 @@ class Sizes:
         if most is None or reason is None:
             return board, None
         cores = max(board.cpus, self._most_cores(most.cpus))
-        largest = board.sized(cores, most.ram)
-        if not self._suffices(cores, most.ram):
+        room = self._most_ram(most.ram)
+        largest = board.sized(cores, room)
+        if not self._suffices(cores, room):
             other = self._reason(largest)
             return (board if other in (None, reason) else largest), None
-        cpus = next(n for n in range(board.cpus, cores + 1) if self._suffices(n, most.ram))
-        steps = range(board.ram.size, most.ram, GIBIBYTE)
-        ram = next((size for size in steps if self._suffices(cpus, size)), most.ram)
+        cpus = next(n for n in range(board.cpus, cores + 1) if self._suffices(n, room))
+        steps = range(board.ram.size, room, GIBIBYTE)
+        ram = next((size for size in steps if self._suffices(cpus, size)), room)
         return board.sized(cpus, ram), self._assumption(board.sized(cpus, ram))
 
     def _most_cores(self, most: int) -> int:
@@ -72,6 +75,11 @@ class Sizes:
         counts = (i.span for i in items if i.kind == "cores" and i.value == self.board.cpus)
         stated = any(_ALL.search(text[: span[0]]) for span in counts if span)
         return self.board.cpus if stated or _FOUR.search(text) else most
+
+    def _most_ram(self, most: int) -> int:
+        """The most RAM: up to 4 GiB if Mortise serves the memory of a Linux VM."""
+        served = any(i.kind == "capability" and i.value in _SERVED for i in self.plan.items)
+        return min(most, boards.REACH - self.board.ram.base) if served else most
 
     def _suffices(self, cpus: int, ram: int) -> bool:
         """Whether the demands can be met in a size, with no core shared that cannot be."""

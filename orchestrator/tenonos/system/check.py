@@ -282,6 +282,13 @@ def _placed(system: System, vm: Vm, others: Iterable[tuple[int, int, Vm]]) -> No
             raise InputError(f"{span} overlaps {name}", where=where, mend=_ram(system))
     if base < board.ram.base or end > board.ram_end:
         raise InputError(f"{span} is outside of RAM", where=where, mend=_ram(system))
+    if end > board.near_end and not system.may_be_far(vm):
+        raise InputError(
+            f"{span} is beyond 4 GiB, where only a Linux VM without cores to lend, vLibs and "
+            "virtual disks can be",
+            where=where,
+            mend=f"place it below {board.near_end:#x}",
+        )
     if base < board.image.mortise + BLOCK and board.image.mortise < end:
         raise InputError(
             f"{span} overlaps Mortise's image at {board.image.mortise:#x}",

@@ -7,6 +7,7 @@ from tenonos.errors import InputError
 from tenonos.system.board import PCIE, SERIAL
 from tenonos.system.limits import INTERRUPTS
 from tenonos.system.model import Card, Disk, System, Vm
+from tenonos.system.units import size_text
 
 TRANSPORTS = 8
 """The number of virtio transports in a page."""
@@ -39,6 +40,8 @@ def check(system: System) -> None:
             kind = system.board.devices[name].kind
             if kind in DMA:
                 _reaches_memory(system, vm, name)
+            if _NEAR in (system.board.devices[name].machine or "").split(","):
+                _with_near_memory(system, name, where)
             if kind == PCIE:
                 _behind_iommu(system, vm, name)
         if SERIAL in vm.devices and (vm.kind == "image" or len(system.guests) > 1):
@@ -54,6 +57,20 @@ def check(system: System) -> None:
                 mend="give it fewer",
             )
     _attached(system, owner)
+
+
+_NEAR = "highmem=off"
+"""The option of the emulator's machine with which all of it is below 4 GiB."""
+
+
+def _with_near_memory(system: System, name: str, where: str) -> None:
+    board = system.board
+    if board.ram_end > board.near_end:
+        raise InputError(
+            f'device "{name}": {board.name} has it with RAM below 4 GiB only',
+            where=where,
+            mend=f'write ram = "{size_text(board.near_end - board.ram.base)}" in [machine]',
+        )
 
 
 def _known(system: System, name: str, where: str) -> None:

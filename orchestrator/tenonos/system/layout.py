@@ -77,8 +77,8 @@ def lay_out(
         stores.append(disks.place(system, disk, vm, at))
         at += stores[-1].room
     image_size = at - board.image.mortise
-    ram = RangeAllocator(board.image.mortise, board.ram_end)
-    if board.image.mortise + image_size > board.ram_end:
+    ram = RangeAllocator(board.image.mortise, board.ram_end, board.near_end)
+    if board.image.mortise + image_size > board.near_end:
         raise InputError(
             f"the system image ({image_size >> 20}M) is larger than RAM", where=system.shown
         )
@@ -225,13 +225,15 @@ def _serve(system: System, vm: Vm, place: VmLayout, known: Mapping[str, VlibLayo
 
 
 def _memory(system: System, ram: RangeAllocator) -> dict[str, int]:
-    """Each VM's RAM: fixed addresses first, then first fit."""
+    """Each VM's RAM: fixed addresses first, then first fit; from the end of RAM that the kernels do
+    not map, if there is such, for VMs that may have it."""
     bases: dict[str, int] = {}
     elsewhere = [vm for vm in system.vms if vm.colours is None]
     for vm in sorted(elsewhere, key=lambda vm: vm.memory_at is None):
         base = vm.memory_at
         if base is None:
-            base = ram.find(vm.memory, BLOCK)
+            find = ram.find_last if system.may_be_far(vm) else ram.find
+            base = find(vm.memory, BLOCK)
             if base is None:
                 raise InputError(
                     f'no {vm.memory >> 20}M in one piece are left for VM "{vm.name}"',

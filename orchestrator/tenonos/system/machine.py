@@ -33,7 +33,7 @@ def sized(board: Board, spec: MachineSpec, where: Callable[[str], str]) -> Board
         raise InputError(
             f"{board.name} with {size_text(ram)} of RAM",
             where=where("ram"),
-            mend=f"it can have {size_text(most.ram)} at most: all of it is below 4 GiB",
+            mend=f"it can have {size_text(most.ram)} at most",
         )
     least = board.image.mortise - board.ram.base + BLOCK
     if ram % BLOCK or ram <= least:

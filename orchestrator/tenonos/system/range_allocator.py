@@ -9,8 +9,10 @@ def up(value: int, align: int) -> int:
 class RangeAllocator:
     """A first-fit allocator over RAM or over a VM's address space."""
 
-    def __init__(self, base: int, end: int) -> None:
+    def __init__(self, base: int, end: int, reach: int | None = None) -> None:
+        """`reach` is the end for `find`, where it is not that of the space."""
         self.base, self.end = base, end
+        self.reach = end if reach is None else reach
         self.taken: list[tuple[int, int, str]] = []
 
     def claim(self, base: int, size: int) -> str | None:
@@ -31,4 +33,13 @@ class RangeAllocator:
             if at + size <= start:
                 break
             at = max(at, up(stop, align))
-        return at if at + size <= self.end else None
+        return at if at + size <= self.reach else None
+
+    def find_last(self, size: int, align: int) -> int | None:
+        """The highest free range of that size."""
+        at = (self.end - size) // align * align
+        for start, stop, _ in reversed(self.taken):
+            if at >= stop:
+                break
+            at = min(at, (start - size) // align * align)
+        return at if at >= self.base else None

@@ -51,12 +51,13 @@ def most(system: System, cores: Iterable[int]) -> int:
 
 def beyond_default(system: System) -> int:
     """Frames in addition to the default number, which suffices for four cores and a gibibyte: for
-    the map of each further core and that of a VM on it, and for each further gibibyte of RAM in the
-    maps of all cores and VMs."""
+    the map of each further core and that of a VM on it, for each further gibibyte in the maps of
+    cores, and for those of the memory of VMs."""
     board = system.board
     cores = max(0, board.cpus - _CORES_OF_DEFAULT)
-    gibibytes = -(-board.ram.size // GIBIBYTE) - 1
-    return _FRAMES_OF_CORE * cores + gibibytes * (board.cpus + len(system.vms))
+    mapped = -(-(board.near_end - board.ram.base) // GIBIBYTE) - 1
+    own = sum(vm.memory // GIBIBYTE for vm in system.vms)
+    return _FRAMES_OF_CORE * cores + mapped * (board.cpus + len(system.vms)) + own
 
 
 def _core(system: System, cpu: int, cores: int) -> int:
@@ -75,7 +76,7 @@ def _core(system: System, cpu: int, cores: int) -> int:
     ringed = (vm for vm in system.vms if vm.console == "ring")
     rings = sum(cpu == shared or cpu in vm.cpus for vm in ringed)
     # Worst case: each in a different gibibyte, and across the end of a block.
-    gibibytes = (board.ram_end - 1) // GIBIBYTE - board.ram.base // GIBIBYTE
+    gibibytes = (board.near_end - 1) // GIBIBYTE - board.ram.base // GIBIBYTE
     return over(ranges) + 2 * rings + min(rings, gibibytes)
 
 

@@ -13,6 +13,7 @@ SMALL = "4 cores and 1 GiB"
     [
         ("Linux on cores 0 to 5", 6, 1, "on cores 0 to 5"),
         ("Linux with 2 GiB", 4, 3, "2 GiB"),
+        ("Linux with 8 GiB beside a 1 kHz control loop", 4, 9, "8 GiB"),
         ("Linux with 1 GiB beside a 1 kHz control loop", 4, 2, "1 GiB"),
         ("six control loops at 1 kHz, each with its own core", 6, 1, "control loops"),
         ("a 1 kHz control loop beside Linux on six cores", 6, 1, "six cores"),
@@ -46,7 +47,7 @@ def test_what_the_default_size_suffices_for_has_it(composed):
 @pytest.mark.parametrize(
     ("objective", "reason"),
     [
-        ("Linux with 4 GiB", "4096 MiB for VMs, and qemu-virt has room for 2974"),
+        ("Linux with 16 GiB", "16384 MiB for VMs, and qemu-virt has room for 16286"),
         ("Linux on cores 0 to 8", "9 cores for VMs (linux 9), and qemu-virt has 8"),
         ("a 1 kHz loop on six cores", "6 cores for motor, and a real-time VM has 4 at most"),
         ("a control loop with 2 GiB", "motor has 2048 MiB, and a real-time VM 1024 at most"),

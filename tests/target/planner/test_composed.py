@@ -75,25 +75,37 @@ def test_pins_are_driven(tenon, pool, tmp_path, text, vm, said):
 
 
 @pytest.mark.parametrize(
-    ("text", "command", "answer"),
+    ("text", "size"),
     [
-        ("Linux with five cores beside a 1 kHz control loop", "nproc", "5"),
-        (
-            "a 1 kHz control loop beside Linux with 2 GiB",
-            "awk '/MemTotal/ { print ($2 > 1900000) ? \"plenty\" : $2 }' /proc/meminfo",
-            "plenty",
-        ),
+        ("Linux with five cores beside a 1 kHz control loop", "5 cores and 0 GiB"),
+        ("a 1 kHz control loop beside Linux with 2 GiB", "3 cores and 1 GiB"),
     ],
 )
-def test_a_machine_larger_than_the_default_one_is_composed(
-    tenon, pool, tmp_path, text, command, answer
-):
+def test_a_machine_larger_than_the_default_one_is_composed(tenon, pool, tmp_path, text, size):
+    """Whole GiB that the kernel of the guest has for programs, beside its own."""
     compose(text, pool=pool).write(tmp_path)
     script = tmp_path / "script"
-    script.write_text(f"expect tenon-ready\nexpect #\nsend {command}\nexpect \\n{answer}\n")
-    outcome = tenon(
-        "run", tmp_path, "--deterministic", "--seconds", "2", "--input", f"linux={script}"
-    )
+    memory = "$(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo)"
+    said = f"send echo $(nproc) cores and {memory} GiB\nexpect {size}\n"
+    script.write_text(f"expect tenon-ready\nexpect #\n{said}")
+    options = ("--deterministic", "--seconds", "2", "--input", f"linux={script}")
+    outcome = tenon("run", tmp_path, *options)
     assert_well(outcome)
     (task,) = outcome.result["periodic"]
     assert task["released"] == task["completed"] > 0
+
+
+def test_linux_has_memory_beyond_4_gib(tenon, pool, tmp_path):
+    """From the end of RAM, at its start and at its next one."""
+    compose("a 1 kHz control loop beside Linux with 128 MiB", pool=pool).write(tmp_path)
+    file = tmp_path / "system.toml"
+    file.write_text(file.read_text().replace("\n[[vm]]", '\n[machine]\nram = "4G"\n\n[[vm]]', 1))
+    script = tmp_path / "script"
+    script.write_text(
+        "expect tenon-ready\nexpect #\nsend reboot -f\nexpect tenon-ready\nexpect #\n"
+        "send grep RAM /proc/iomem\nexpect 138000000-13fffffff : System RAM\n"
+    )
+    options = ("--deterministic", "--seconds", "2", "--input", f"linux={script}")
+    outcome = tenon("run", tmp_path, *options)
+    assert_well(outcome)
+    assert outcome.vm("linux")["restarts"] == 1

@@ -91,7 +91,7 @@ CONFLICT = [
     Case(
         "a 1 kHz control loop with a WCET of 2 ms", conflict=(("period", "1 kHz"), ("wcet", "2 ms"))
     ),
-    Case("a 1 kHz control loop beside Linux with 3 GiB", conflict=(("ram", "3 GiB"),)),
+    Case("a 1 kHz control loop beside Linux with 20 GiB", conflict=(("ram", "20 GiB"),)),
     Case(
         "a 1 kHz control loop without periodic tasks",
         conflict=(("capability", "control loop"), ("forbid", "periodic tasks")),
