@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from types import TracebackType
 
 from tenonos.system.memory_map import ColouredMemory
 
-_SHM = Path("/dev/shm")
+_SHM, _MEMORY = Path("/dev/shm"), Path("/proc/meminfo")
 _PREFIX = "tenon-run-"
 
 
@@ -98,5 +99,17 @@ def _sweep(parent: Path) -> None:
 
 
 def _roomy(folder: Path, size: int) -> bool:
-    # Half as much in reserve: another run may be growing into the same space.
-    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > size + size // 2
+    # Half as much in reserve: another run may be growing into the same space. Files of a folder in
+    # memory are never written back, so that memory has to suffice as well.
+    room = size + size // 2
+    in_reach = os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > room
+    return in_reach and _available() > room
+
+
+def _available() -> int:
+    """Bytes of memory that the host has for programs; without that figure, any number."""
+    try:
+        found = re.search(r"^MemAvailable: +(\d+) kB$", _MEMORY.read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1]) << 10 if found else 1 << 62

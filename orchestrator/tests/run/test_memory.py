@@ -3,6 +3,7 @@
 import mmap
 import os
 
+from tenonos.run import memory
 from tenonos.run.memory import Ram
 from tenonos.system.limits import PAGE
 from tenonos.system.memory_map import ColouredMemory
@@ -42,3 +43,18 @@ def test_pages_of_a_part_are_read_as_consecutive(tmp_path):
     assert ram.read(4 * PAGE - 1, 2) == bytes([2, 4])
     assert ram.at(2 * PAGE, 1) == bytes([2])
     ram.close()
+
+
+def test_ram_that_exceeds_the_memory_of_the_host_is_a_file_on_disk(tmp_path, monkeypatch):
+    """A file of a folder in memory is never written back: the host would kill the emulator."""
+    shared, figures, disk = (tmp_path / name for name in ("shm", "meminfo", "disk"))
+    shared.mkdir()
+    monkeypatch.setattr(memory, "_SHM", shared)
+    monkeypatch.setattr(memory, "_MEMORY", figures)
+    for kilobytes, parent in ((1_000, disk), (3_000, shared)):
+        figures.write_text(f"MemTotal:  {kilobytes} kB\nMemAvailable:  {kilobytes} kB\n")
+        with memory.RunFolder(1 << 20, disk) as folder:
+            assert folder.parent == parent
+    figures.unlink()
+    with memory.RunFolder(1 << 20, disk) as folder:
+        assert folder.parent == shared
