@@ -295,6 +295,7 @@ def _main(image: Image) -> str:
             "}",
             *process,
             *_statics(image),
+            *_settings(image),
             *_natives(image),
             "",
         ]
@@ -323,6 +324,13 @@ def _statics(image: Image) -> Iterator[str]:
                 f"    calls: {_numbers(image.first.calls)},",
                 "}",
             )
+
+
+def _settings(image: Image) -> Iterator[str]:
+    """The settings of libraries that have such."""
+    for library in image.libraries:
+        if library.settings:
+            yield from ("", f"{library.crate}::settings! {{ config: crate::config }}")
 
 
 def _text(value: str) -> str:

@@ -105,6 +105,8 @@ class Library:
     """For a small crate: the reason why it is separate."""
     statics: bool = False
     """Whether it has static objects that the image defines, by its macro `statics!`."""
+    settings: bool = False
+    """Whether it has settings that the image defines, by its macro `settings!`."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Its key operations, with the name of each in the bench: `SUITE/NAME`."""
 
@@ -196,6 +198,7 @@ def _library(folder: Path, layer: str | None, text: str) -> Library:
         drives=tuple(meta.get("drives", ())),
         small=meta.get("small", ""),
         statics=meta.get("statics", False),
+        settings=meta.get("settings", False),
         operations=dict(meta.get("operations", {})),
     )
 
@@ -252,7 +255,7 @@ def _symbol(text: str) -> str:
 
 _KEYS = {
     *("authority", "grants", "registers", "tables", "root", "tasks", "startup", "operations"),
-    *("rights", "layer", "drives", "any_task", "small", "statics"),
+    *("rights", "layer", "drives", "any_task", "small", "statics", "settings"),
     *ENDS,
 }
 

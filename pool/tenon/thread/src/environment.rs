@@ -137,8 +137,8 @@ pub fn device(kind: &str) -> Result<Mmio, DeviceError> {
     let found = TENON_DEVICES.iter().find(|device| device.0 == kind);
     let &(_, base, size) = found.ok_or(DeviceError::Absent)?;
     map_device(base, size).map_err(DeviceError::Map)?;
-    // SAFETY: the board has the registers of the device at this address, and they stay mapped.
-    // Devices with DMA are not offered here, so accesses do not change memory.
+    // SAFETY: the board has the registers of the device at this address, and they stay mapped. A
+    // device with DMA accesses the memory that its driver in `hw` gives it, which is of atomics.
     Ok(unsafe { Mmio::new(base, size) })
 }
 

@@ -1,0 +1,142 @@
+//! Adapter of a network card to the device interface of smoltcp.
+
+pub use hw_virtio_net::FRAME;
+
+use crate::buffers::Frames;
+use hw_virtio_net::{ByteRegisters, Card};
+use smoltcp::phy::{self, DeviceCapabilities, Medium};
+use smoltcp::time::Instant;
+
+/// A card, or a model of one, that receives and transmits Ethernet frames.
+pub trait Port {
+    /// Ethernet address, of one card.
+    fn mac(&self) -> [u8; 6];
+    /// Copies the next received frame into `frame`; returns its length of at most [`FRAME`] bytes,
+    /// or `None` if there is none.
+    fn receive(&mut self, frame: &mut [u8; FRAME]) -> Option<usize>;
+    /// Whether a frame can be transmitted now.
+    fn can_transmit(&mut self) -> bool;
+    /// Transmits a frame. Returns whether the card has it.
+    fn transmit(&mut self, frame: &[u8]) -> bool;
+    /// Frames received, transmitted, and dropped.
+    fn frames(&self) -> [u64; 3];
+}
+
+impl<R: ByteRegisters> Port for Card<R> {
+    fn mac(&self) -> [u8; 6] {
+        Self::mac(self)
+    }
+
+    fn receive(&mut self, frame: &mut [u8; FRAME]) -> Option<usize> {
+        Self::receive(self, frame)
+    }
+
+    fn can_transmit(&mut self) -> bool {
+        Self::can_transmit(self)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        Self::transmit(self, frame)
+    }
+
+    fn frames(&self) -> [u64; 3] {
+        let counters = self.counters();
+        let dropped = counters.invalid + counters.refused;
+        [counters.received, counters.transmitted, dropped]
+    }
+}
+
+/// A card with a buffer for the frame that is processed in each direction.
+pub(crate) struct Device<P> {
+    pub(crate) port: P,
+    received: &'static mut [u8; FRAME],
+    length: usize,
+    built: &'static mut [u8; FRAME],
+    /// Frames that could not be answered or transmitted, as the card had no free buffer.
+    pub(crate) exhausted: u64,
+}
+
+impl<P: Port> Device<P> {
+    pub(crate) const fn new(port: P, [received, built]: Frames) -> Self {
+        Self {
+            port,
+            received,
+            length: 0,
+            built,
+            exhausted: 0,
+        }
+    }
+
+    /// The frame that was received last.
+    pub(crate) fn received(&self) -> &[u8] {
+        self.received.get(..self.length).unwrap_or(&[])
+    }
+}
+
+impl<P: Port> phy::Device for Device<P> {
+    type RxToken<'a>
+        = Received<'a>
+    where
+        Self: 'a;
+    type TxToken<'a>
+        = Transmission<'a, P>
+    where
+        Self: 'a;
+
+    fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Transmission<'_, P>)> {
+        self.length = self.port.receive(self.received)?;
+        let frame = self.received.get(..self.length).unwrap_or(&[]);
+        let transmission = Transmission {
+            port: &mut self.port,
+            frame: self.built,
+            exhausted: &mut self.exhausted,
+        };
+        Some((Received(frame), transmission))
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Transmission<'_, P>> {
+        self.port.can_transmit().then_some(Transmission {
+            port: &mut self.port,
+            frame: self.built,
+            exhausted: &mut self.exhausted,
+        })
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ethernet;
+        capabilities.max_transmission_unit = FRAME;
+        capabilities
+    }
+}
+
+/// A received frame.
+pub(crate) struct Received<'a>(&'a [u8]);
+
+impl phy::RxToken for Received<'_> {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, process: F) -> R {
+        process(self.0)
+    }
+}
+
+/// A frame to build and transmit.
+pub(crate) struct Transmission<'a, P> {
+    port: &'a mut P,
+    frame: &'a mut [u8; FRAME],
+    exhausted: &'a mut u64,
+}
+
+impl<P: Port> phy::TxToken for Transmission<'_, P> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, build: F) -> R {
+        let length = length.min(FRAME);
+        let (frame, _) = self.frame.split_at_mut(length);
+        let result = build(frame);
+        if !self.port.can_transmit() {
+            // The answer to a received frame, which did not ask for room.
+            *self.exhausted += 1;
+        } else {
+            self.port.transmit(frame);
+        }
+        result
+    }
+}
