@@ -6,6 +6,7 @@ from tenonos import system
 from tenonos.build.images import images
 from tenonos.errors import InputError
 from tenonos.plan.compose import compose
+from tenonos.run import device_backends
 
 BARE = """name = "alone"
 board = "qemu-virt"
@@ -43,6 +44,34 @@ def test_nothing_of_mortise_is_built(tmp_path):
 def test_what_takes_mortise_is_refused(tmp_path, more, said):
     with pytest.raises(InputError, match=said):
         load(tmp_path, BARE + more)
+
+
+ECHO = BARE.replace("greeter", "udp-echo")
+CARD = '\n[[network]]\ndevice = "virtio1"\nforward = ["7007:7/udp", "80:8080/tcp"]\n'
+
+
+def test_a_network_card_is_behind_a_transport_of_virtio_1(tmp_path):
+    loaded = load(tmp_path, ECHO + CARD)
+    line = " ".join(device_backends.arguments(loaded, tmp_path))
+    assert line == (
+        "-global virtio-mmio.force-legacy=false"
+        " -netdev user,id=network0"
+        ",hostfwd=udp:127.0.0.1:7007-:7,hostfwd=tcp:127.0.0.1:80-:8080"
+        " -device virtio-net-device,netdev=network0,bus=virtio-mmio-bus.8"
+    )
+    isolated = load(tmp_path, ECHO + CARD.replace('"7007:7/udp", ', ""))
+    ports = "restrict=on,hostfwd=tcp:127.0.0.1:80-:8080"
+    assert ports in " ".join(device_backends.arguments(isolated, tmp_path))
+    (image,) = images(loaded)
+    assert [device.base for device in image.devices] == [0x0A00_1000]
+    (image,) = images(load(tmp_path, ECHO))
+    assert image.devices == ()
+
+
+@pytest.mark.parametrize("port", ["7", "7:7", "7:7/icmp", "0:7/udp", "7:65536/tcp", "a:7/udp"])
+def test_a_forwarded_port_has_two_numbers_and_a_protocol(tmp_path, port):
+    with pytest.raises(InputError, match=rf'15: forward: "{port}" (is not|has) a port'):
+        load(tmp_path, ECHO + CARD.replace("7007:7/udp", port))
 
 
 def test_the_cpus_are_the_first_ones(tmp_path):

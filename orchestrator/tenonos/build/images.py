@@ -23,6 +23,7 @@ from tenonos.pool.library import Index, Library
 from tenonos.system import errata, translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
+from tenonos.system.devices import DMA
 from tenonos.system.model import FirstProcess, System, Vm
 from tenonos.system.model import Native as SystemNative
 from tenonos.system.native_tasks import TIME
@@ -377,8 +378,15 @@ def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterato
         return
     board = system.board.devices
     driven = {kind for library in libraries for kind in library.drives}
-    names = board if system.mode == BARE else _owned(system, name)
+    names = _all(system) if system.mode == BARE else _owned(system, name)
     yield from (board[each] for each in names if board[each].kind in driven)
+
+
+def _all(system: System) -> Sequence[str]:
+    """The devices of the board; of pages of transports those with a card behind them."""
+    used = {device for _, _, device, _ in system.attached}
+    board = system.board.devices
+    return [name for name in board if name in used or board[name].kind not in DMA]
 
 
 def _owned(system: System, name: str) -> Sequence[str]:

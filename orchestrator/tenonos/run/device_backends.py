@@ -7,14 +7,15 @@ from pathlib import Path
 
 from tenonos import paths
 from tenonos.linux import root_disk
-from tenonos.system.model import Card, Disk, RootDisk, System
+from tenonos.system.bare import BARE
+from tenonos.system.model import Card, Disk, Network, RootDisk, System
 
 
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
     """The emulator's options. Disks that are empty at first are files in `folder`."""
     found: list[str] = []
-    if system.drives:
-        # Mortise's driver speaks virtio 1; Linux's speaks both.
+    if system.drives or (system.mode == BARE and system.networks):
+        # The drivers of the pool speak virtio 1; Linux's speaks both.
         found += ["-global", "virtio-mmio.force-legacy=false"]
     taken: Counter[str] = Counter()
     for table, index, device, each in system.attached:
@@ -43,9 +44,24 @@ def arguments(system: System, folder: Path) -> tuple[str, ...]:
             # The option ROM of a card is a file that may be missing.
             plain = ",romfile=" if behind == "pci" else ""
             model = f"virtio-net-{behind},netdev={name}{plain}"
-            found += ["-netdev", f"user,id={name},restrict=on"]
+            found += ["-netdev", f"user,id={name}{_reach(each)}"]
         found += ["-device", f"{model},bus={bus}"]
     return tuple(found)
+
+
+def _reach(network: Network) -> str:
+    """The emulator's options for what reaches a card, and what it reaches."""
+    # An isolated card receives datagrams of forwarded ports, and its answers are dropped (udp.c of
+    # libslirp).
+    isolated = not any(port.endswith("/udp") for port in network.forward)
+    return (",restrict=on" if isolated else "") + "".join(map(_forwarded, network.forward))
+
+
+def _forwarded(port: str) -> str:
+    """The emulator's option for a forwarded port, of this machine alone."""
+    numbers, protocol = port.split("/")
+    host, guest = numbers.split(":")
+    return f",hostfwd={protocol}:127.0.0.1:{host}-:{guest}"
 
 
 def _file(disk: Disk, empty: Path) -> Path:

@@ -154,7 +154,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             )
             for index, each in enumerate(spec.disk)
         ),
-        networks=tuple(Network(each.device) for each in spec.network),
+        networks=tuple(Network(each.device, tuple(each.forward)) for each in spec.network),
         cards=tuple(Card(each.device, each.model) for each in spec.card),
         natives=tuple(
             Native(index, each.name, each.app, each.cpus[0], tuple(each.rights), each.period)

@@ -9,9 +9,9 @@ BARE = "bare"
 _KEYS = frozenset(
     {"name", "kind", "app", "cpus", "memory", "image_limit", "ram_limit", "input", "config"}
 )
-"""Keys that apply to it; everything else is implemented by Mortise."""
+"""Keys of its VM that apply; everything else is implemented by Mortise."""
 
-_TABLES = ("vm", "name", "board", "pool", "mode", "console")
+_TABLES = ("vm", "name", "board", "pool", "mode", "console", "network")
 
 
 def check(system: System) -> None:
@@ -26,7 +26,7 @@ def check(system: System) -> None:
         )
     first = system.vms[0]
     for path in filter(None, system.lines):
-        alone = path[0] in _TABLES and (len(path) < 3 or path[2] in _KEYS)
+        alone = path[0] in _TABLES and (path[0] != "vm" or len(path) < 3 or path[2] in _KEYS)
         if not alone:
             raise InputError(
                 f"{path[2] if path[0] == 'vm' else path[0]} needs Mortise, which is not here",

@@ -4,6 +4,7 @@ from collections import Counter
 from difflib import get_close_matches
 
 from tenonos.errors import InputError
+from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, SERIAL
 from tenonos.system.limits import INTERRUPTS
 from tenonos.system.model import Card, Disk, System, Vm
@@ -151,7 +152,7 @@ def _attached(system: System, owner: dict[str, str]) -> None:
                 where=where,
                 mend="use another device",
             )
-        elif name not in owner:
+        elif name not in owner and system.mode != BARE:  # there the image owns all devices
             raise InputError(
                 f'device "{name}" belongs to no VM',
                 where=where,

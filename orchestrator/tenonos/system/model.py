@@ -290,6 +290,8 @@ class Network:
     """An isolated network behind a virtio transport."""
 
     device: str
+    forward: tuple[str, ...] = ()
+    """Ports of the host that lead to ports of the guest: `HOST:GUEST/PROTOCOL`."""
 
 
 @dataclass(frozen=True)

@@ -248,10 +248,19 @@ class DiskSpec(_Spec):
     keep: bool = False
 
 
+def _forwarded_port(value: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,5}:[0-9]{1,5}/(udp|tcp)", value):
+        raise ValueError(f'"{value}" is not a port to forward; write "HOST:GUEST/udp" or "…/tcp"')
+    if any(not 0 < int(port) < 1 << 16 for port in value.split("/")[0].split(":")):
+        raise ValueError(f'"{value}" has a port that is not from 1 to 65535')
+    return value
+
+
 class NetworkSpec(_Spec):
     """A network behind a virtio transport: `[[network]]`."""
 
     device: Filled
+    forward: list[Annotated[str, AfterValidator(_forwarded_port)]] = []
 
 
 def _model_of_card(value: str) -> str:
