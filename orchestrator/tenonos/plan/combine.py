@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tenonos.plan.claims import AFFIRMED, HELD, Claims
+from tenonos.plan.claims import AFFIRMED, HELD, SURE, Claims
 from tenonos.plan.exact import stands
 from tenonos.plan.models import (
     BYTES,
@@ -25,6 +25,7 @@ from tenonos.plan.models import (
     Missing,
     Plan,
 )
+from tenonos.plan.nearby import amended
 from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Reading, Statement
 
@@ -50,7 +51,7 @@ def combined(
     pool may lack, `answers` are the user's to questions about some."""
     served = _served(rules, pool, lacking)
     left = tuple(said for said in reading.capabilities if said.name not in served)
-    reading = reading.model_copy(update={"capabilities": left})
+    reading = amended(reading.model_copy(update={"capabilities": left}))
     plan = _by_reader(rules, reading, pool, lacking, answers or {})
     if not rules.missing:
         doubts = [*_doubts(rules, reading)]
@@ -58,7 +59,8 @@ def combined(
         update = {"assumptions": doubts, "items": [*rules.items, *affirmed], "instead": plan}
         sure = all(said.confidence >= HELD for said in reading.quantities)
         guessed = _ignored(rules) > (IGNORED if sure else 0.5)
-        if (guessed or _misreads(rules, reading)) and not _is_unclear(plan):
+        wrong = _misreads(rules, reading) or _miscounts(rules, reading, plan)
+        if (guessed or wrong) and not _is_unclear(plan):
             return _instead_of(plan, rules)
         lacks = {missing.capability for missing in plan.missing}
         if doubts and (_covers(plan, rules) or not lacks.isdisjoint(d.instead_of for d in doubts)):
@@ -100,6 +102,14 @@ def _misreads(rules: Plan, reading: Reading) -> bool:
         for said in reading.quantities
         for span, kind in kinds.items()
     )
+
+
+def _miscounts(rules: Plan, reading: Reading, plan: Plan) -> bool:
+    """Whether the reader is sure of another number of real-time VMs, and the rules do not know all
+    words."""
+    own, other = (sum(guest.kind == "tenon" for guest in each.guests) for each in (plan, rules))
+    sure = bool(reading.vms) and all(vm.confidence >= SURE for vm in reading.vms)
+    return sure and own != other and _ignored(rules) > IGNORED / 4
 
 
 def _covers(plan: Plan, rules: Plan) -> bool:

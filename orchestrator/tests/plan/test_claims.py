@@ -8,6 +8,7 @@ from tenonos.plan import exact
 from tenonos.plan.combine import combined
 from tenonos.plan.compose import compose
 from tenonos.plan.models import Guest, Ignored, Item, Missing, Plan
+from tenonos.plan.nearby import amended
 from tenonos.plan.planner import Offline
 from tenonos.plan.reader import load
 from tenonos.plan.reader.reading import Amount, Owner, Reading, Span, Statement, Task, Vm
@@ -409,7 +410,7 @@ def test_a_time_that_the_rules_misread_is_that_of_the_reading(pool):
 
 def test_what_is_shared_by_threads_is_in_one_vm(pool):
     text = Text(
-        "Three kilns, 1 ms, 2 ms and 5 ms, with a lock around the ledger of cobalt glazes and porcelain"
+        "Three kilns, 1 ms, 2 ms and 5 ms, with a lock around the ledger of cobalt glazes, bisque"
     )
     reading = text.reading(
         text.said("Three kilns", "control.loop"),
@@ -529,3 +530,57 @@ def test_several_linux_vms_that_the_reader_is_certain_of_are_several(pool, objec
     rules = rules.model_copy(update={"missing": [Missing(source=text.text)]})
     plan = combined(rules, reading, pool, LACKING)
     assert sum(guest.kind == "linux" for guest in plan.guests) == linuxes
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "role"),
+    [
+        ("Yaw: period 8 ms, execution 1 ms", "1 ms", "wcet"),
+        ("Jitter of the visor loop: 50 us", "50 us", "jitter"),
+        ("40 us of work in the worst case", "40 us", "wcet"),
+        ("3 ms is the deadline of the weir", "3 ms", "deadline"),
+        ("a tank every 3 ms, with its jitter", "3 ms", "period"),
+    ],
+)
+def test_a_term_beside_a_time_is_its_role(text, words, role):
+    said = Text(text)
+    reading = amended(said.reading(quantities=(said.amount(words, "period", 1),)))
+    assert [each.role for each in reading.quantities] == [role]
+
+
+def test_what_a_clause_names_belongs_together():
+    text = Text("the drum goes to a guest with a loop of 15 ms, the gauge to a second guest, 2 Hz")
+    reading = amended(
+        text.reading(
+            vms=(
+                text.vm("drum", "tenon"),
+                text.vm("a guest", "tenon"),
+                text.vm("second guest", "tenon"),
+            ),
+            tasks=(text.task("loop", 1), text.task("gauge", 1)),
+            quantities=(
+                text.amount("15 ms", "period", 15, ("task", 0), ("task", 1)),
+                text.amount("2 Hz", "period", 500, ("task", 1)),
+            ),
+        )
+    )
+    assert [vm.span for vm in reading.vms] == ["drum", "a guest", "second guest"]
+    assert [task.vm for task in reading.tasks] == [1, 2]
+    assert [owner.task for owner in reading.quantities[0].owner] == [0]
+
+
+def test_words_that_name_nothing_are_no_vms():
+    text = Text("a guest called arm_r, and the camera VM under Linux")
+    reading = amended(
+        text.reading(
+            vms=(
+                text.vm("a guest", "tenon"),
+                text.vm("r,", "tenon").model_copy(update={"span": "r"}),
+                text.vm("camera VM", "tenon"),
+                text.vm("Linux", "linux"),
+            ),
+            tasks=(text.task("arm", 0), text.task("the", 1)),
+        )
+    )
+    assert [vm.span for vm in reading.vms] == ["a guest", "Linux"]
+    assert [(task.span, task.vm) for task in reading.tasks] == [("arm", 0)]
