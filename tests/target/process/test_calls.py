@@ -36,6 +36,7 @@ PROGRAMS = (
     "execution",
     "handles",
     "privileges",
+    "leases",
 )
 
 

@@ -40,6 +40,8 @@ pub mod capability {
     pub const SYS_TTY_CONFIG: u32 = 26;
     /// Special files.
     pub const MKNOD: u32 = 27;
+    /// Leases of files that belong to others.
+    pub const LEASE: u32 = 28;
     /// The log of the kernel.
     pub const SYSLOG: u32 = 34;
     /// Numbers of processes.

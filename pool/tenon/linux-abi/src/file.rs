@@ -5,6 +5,7 @@ use tenon_linux_credentials::permission::{CHANGE, check, check_owner, own};
 use tenon_linux_files::busy::check_not_executed;
 use tenon_linux_files::names::{base, clock, created, find_by, reclaim};
 use tenon_linux_files::{event, flag};
+use tenon_linux_lock::lease;
 use tenon_process::user_memory;
 use tenon_process::{
     Caller, Errno, FileReference, Files, Object, PipeEnd, READ, Side, State, WRITE, capability,
@@ -227,7 +228,9 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
     let temporary = flags & flag::TEMPORARY != 0;
     let closes_on_exec = flags & flag::CLOSE_ON_EXEC != 0;
     let truncates = flags & flag::TRUNCATE != 0;
-    let number = with_state(|state| {
+    // As in Linux, a truncation alone breaks no lease for reading.
+    let writes = flags & flag::ACCESS != flag::READ_ONLY;
+    let attempt = |state: &mut State| {
         clock(state);
         let mut path = Path::new();
         let (inode, created) = if temporary {
@@ -249,6 +252,12 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
         } else {
             inode_to_open(state, caller, (flags, mode, rules), &mut path)?
         };
+        if flags & flag::PATH == 0
+            && !created
+            && lease::holds(state, inode, (writes, flags & flag::NONBLOCK == 0))?
+        {
+            return Ok(Err(inode));
+        }
         let generated = state.files.tree.files.inode(inode)?;
         let generated = generated.origin.map(|origin| (origin, generated.kind));
         let inode = match generated {
@@ -280,9 +289,14 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
         let other = other_end(files, &opened, flags);
         let place = (closes_on_exec, 0);
         let number = install(state, caller, opened, place)?;
-        Ok::<_, Errno>((number, other, truncates.then_some(inode)))
-    })?;
-    let (number, other, truncated) = number;
+        Ok::<_, Errno>(Ok((number, other, truncates.then_some(inode))))
+    };
+    let (number, other, truncated) = loop {
+        match with_state(attempt)? {
+            Ok(opened) => break opened,
+            Err(leased) => lease::wait(caller, leased, writes)?,
+        }
+    };
     if let Some(other) = other
         && let Err(error) = wait_for_end(caller, number as i32, other)
     {

@@ -5,6 +5,7 @@ use tenon_linux_credentials::permission::check;
 use tenon_linux_files::busy::check_not_executed;
 use tenon_linux_files::names::{WORKING_DIRECTORY, clock, inode};
 use tenon_linux_files::{event, flag};
+use tenon_linux_lock::lease;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Object, READ, State, WRITE, capability, with_state};
 use tenon_vfs::Kind;
@@ -116,12 +117,12 @@ fn find(state: &mut State, caller: &Caller) -> Result<u32, Errno> {
 /// `open_by_handle_at`, of files and directories.
 pub fn open_by_handle_at(caller: &Caller) -> Result<u64, Errno> {
     let flags = caller.argument(2) as u32;
-    with_state(|state| {
+    let access = flags & flag::ACCESS;
+    let writes = access != flag::READ_ONLY;
+    let attempt = |state: &mut State| {
         clock(state);
         let number = find(state, caller)?;
-        let access = flags & flag::ACCESS;
         let reads = if access == flag::WRITE_ONLY { 0 } else { READ };
-        let writes = access != flag::READ_ONLY;
         if flags & flag::TRUNCATE != 0 {
             return Err(Errno::EINVAL);
         }
@@ -139,6 +140,9 @@ pub fn open_by_handle_at(caller: &Caller) -> Result<u64, Errno> {
             if writes {
                 check_not_executed(state, number)?;
             }
+            if lease::holds(state, number, (writes, flags & flag::NONBLOCK == 0))? {
+                return Ok(Err(number));
+            }
         }
         let kept = flags & !flag::AT_OPEN | flag::LARGE;
         let (_, frames, files) = caller.parts(state)?;
@@ -147,6 +151,12 @@ pub fn open_by_handle_at(caller: &Caller) -> Result<u64, Errno> {
             files.changed(number, event::OPEN, frames);
         }
         let closes_on_exec = flags & flag::CLOSE_ON_EXEC != 0;
-        install(state, caller, opened, (closes_on_exec, 0))
-    })
+        install(state, caller, opened, (closes_on_exec, 0)).map(Ok)
+    };
+    loop {
+        match with_state(attempt)? {
+            Ok(number) => return Ok(number),
+            Err(leased) => lease::wait(caller, leased, writes)?,
+        }
+    }
 }

@@ -26,6 +26,6 @@ pub fn check_not_executed(state: &State, inode: u32) -> Result<(), Errno> {
 
 /// Fails with `ETXTBSY` if a file is open for writing.
 pub fn check_not_written(state: &State, inode: u32) -> Result<(), Errno> {
-    let written = state.files.is_written(inode);
-    (!written).then_some(()).ok_or(Errno::ETXTBSY)
+    let (_, writers) = state.files.accesses(inode);
+    (writers == 0).then_some(()).ok_or(Errno::ETXTBSY)
 }

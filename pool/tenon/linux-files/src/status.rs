@@ -5,6 +5,7 @@ use crate::limit::check_size;
 use crate::names::{clock, inode};
 use tenon_fs_proc::LinkTarget;
 use tenon_linux_credentials::permission::{allowed_mode, check, check_owner, take_privileges};
+use tenon_linux_lock::lease;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Object, Special, State, WRITE, with_state};
 use tenon_vfs::{Inode, Kind};
@@ -512,13 +513,18 @@ pub fn truncate(caller: &Caller) -> Result<u64, Errno> {
             check(state, caller, inode, WRITE)?;
             crate::busy::check_not_executed(state, inode)?;
             if state.files.tree.files.inode(inode)?.origin.is_some() {
-                return Ok(true);
+                return Ok((true, None));
             }
             check_size(state, caller, size)?;
-            resize_inode(state, inode, size)
+            if lease::holds(state, inode, (true, true))? {
+                return Ok((false, Some(inode)));
+            }
+            Ok((resize_inode(state, inode, size)?, None))
         })?;
-        if done {
-            return Ok(0);
+        match done {
+            (true, _) => return Ok(0),
+            (_, Some(leased)) => lease::wait(caller, leased, true)?,
+            _ => {}
         }
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn of_descriptor(state: &mut State, caller: &Caller, number: i32) -> 
 
 /// Has changes of inodes told.
 fn install(files: &mut Files) {
-    files.watcher = Some(&WATCHER);
+    files.add_watcher(&WATCHER);
     files.tree.files.ended = Some(table::ended);
 }
 

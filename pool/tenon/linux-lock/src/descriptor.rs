@@ -1,6 +1,6 @@
 //! [`fcntl`]: copies and flags of descriptors.
 
-use crate::{lock, owner};
+use crate::{lease, lock, notice, owner};
 use tenon_process::{Caller, Descriptor, Errno, Object, State, capability, with_state};
 
 /// `O_APPEND` and `O_NONBLOCK`, which can be changed.
@@ -31,7 +31,7 @@ fn duplicate(
     }
 }
 
-/// `fcntl`: copies, flags, sizes of pipes, locks.
+/// `fcntl`: copies, flags, sizes of pipes, locks, leases, owners.
 pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
     const DUPLICATE: u64 = 0;
     const GET_FLAGS: u64 = 1;
@@ -42,6 +42,9 @@ pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
     const DUPLICATE_CLOEXEC: u64 = 1030;
     const SET_PIPE_SIZE: u64 = 1031;
     const GET_PIPE_SIZE: u64 = 1032;
+    const SET_LEASE: u64 = 1024;
+    const GET_LEASE: u64 = 1025;
+    const NOTIFY: u64 = 1026;
     /// Those for a description of a name alone.
     const OF_NAMES: [u64; 5] = [
         DUPLICATE,
@@ -59,6 +62,12 @@ pub fn fcntl(caller: &Caller) -> Result<u64, Errno> {
         let flags = files.get(&process.descriptor(number)?.file)?.flags;
         if flags & PATH != 0 && !OF_NAMES.contains(&command) {
             return Err(Errno::EBADF);
+        }
+        match command {
+            SET_LEASE => return lease::set(state, caller, argument),
+            GET_LEASE => return lease::kind(state, caller),
+            NOTIFY => return notice::set(state, caller, argument as u32),
+            _ => {}
         }
         if let Some(result) = owner::command(state, caller, (command, argument)) {
             return result;

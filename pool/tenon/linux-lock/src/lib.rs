@@ -5,6 +5,8 @@
 //! | [`descriptor`] | `fcntl`: copies and flags of descriptors, sizes of pipes, locks |
 //! | [`owner`] | owners of descriptions of `fcntl`, and their signals |
 //! | [`lock`] | `flock`, and the locks of `fcntl` |
+//! | [`lease`] | leases of files |
+//! | [`notice`] | signals of changes in directories |
 //!
 //! Locks are those of a process for bytes of a file, which end when it closes any descriptor of that,
 //! and those of an open file description. They are limited in number.
@@ -13,9 +15,13 @@
 #![forbid(unsafe_code)]
 
 pub mod descriptor;
+mod interest;
+pub mod lease;
 pub mod lock;
+pub mod notice;
 pub mod owner;
 mod ranges;
+mod wait;
 
 use tenon_process::{Call, Calls};
 

@@ -1,49 +1,36 @@
 //! [`flock`], and the locks of `fcntl`.
 
 use crate::ranges::{Kind, Lock, Owner, Ranges};
+use crate::wait;
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Files, Frames, Locks, Object, Side, State, ready, with_state};
+use tenon_process::{Caller, Errno, Files, Frames, Locks, Object, State, with_state};
 use tenon_sync::Mutex;
 
 /// The last byte of a file.
 const END: u64 = i64::MAX as u64;
 
-/// All locks, and the source of the event that one has ended, while threads wait for it.
-struct Table {
-    ranges: Ranges,
-    source: Option<u32>,
-    waiting: u32,
-}
-
-static TABLE: Mutex<Table> = Mutex::new(Table {
-    ranges: Ranges::new(),
-    source: None,
-    waiting: 0,
-});
+/// All locks.
+static ALL: Mutex<Ranges> = Mutex::new(Ranges::new());
 
 pub(crate) static LOCKS: Locks = Locks {
-    closed: |files, owner, inode, frames| end(files, Owner::Process(owner), Some(inode), frames),
+    closed: |files, owner, (inode, description), frames| {
+        crate::notice::closed(owner, (inode, description));
+        end(files, Owner::Process(owner), Some(inode), frames);
+    },
     ended: |files, description, frames| {
         crate::owner::end(files, description, frames);
         end(files, Owner::Description(description), None, frames);
     },
 };
 
-fn with<R>(action: impl FnOnce(&mut Table) -> Result<R, Errno>) -> Result<R, Errno> {
-    action(&mut *TABLE.lock().map_err(|_| Errno::ENOLCK)?)
+fn with<R>(action: impl FnOnce(&mut Ranges) -> Result<R, Errno>) -> Result<R, Errno> {
+    action(&mut *ALL.lock().map_err(|_| Errno::ENOLCK)?)
 }
 
 fn end(files: &mut Files, owner: Owner, inode: Option<u32>, frames: &mut Frames) {
-    let ended = with(|table| Ok(table.ranges.end(owner, inode, frames)));
+    let ended = with(|ranges| Ok(ranges.end(owner, inode, frames)));
     if ended == Ok(true) {
-        notify(files);
-    }
-}
-
-/// Wakes what waits for a lock.
-fn notify(files: &mut Files) {
-    if let Ok(Some(source)) = with(|table| Ok(table.source)) {
-        files.notify(source, ready::READABLE);
+        wait::notify(files);
     }
 }
 
@@ -60,38 +47,30 @@ fn set(
         }
         let (lock, sets) = lock_of(state)?;
         let (_, frames, files) = caller.parts(state)?;
-        let conflict = with(|table| {
-            let conflict = table.ranges.conflict(&lock).filter(|_| sets);
+        let conflict = with(|ranges| {
+            let conflict = ranges.conflict(&lock).filter(|_| sets);
             if conflict.is_none() {
-                table.ranges.apply(lock, sets, frames)?;
+                ranges.apply(lock, sets, frames)?;
             }
             Ok(conflict)
         })?;
         let Some(conflict) = conflict else {
             // A lock for reading may have replaced one for writing.
-            notify(files);
+            wait::notify(files);
             return Ok(Some(()));
         };
         if !waits {
             return Err(Errno::EAGAIN);
         }
-        let source = with(|table| files.source_in(&mut table.source, frames))?;
         if let (Owner::Process(_), Kind::Record) = (lock.owner, lock.kind) {
-            let wait = with(|table| table.ranges.wait(lock.owner, conflict.owner, frames))?;
-            waiting = Some(wait);
+            let begun = with(|ranges| ranges.wait(lock.owner, conflict.owner, frames))?;
+            waiting = Some(begun);
         }
-        if !is_counted {
-            with(|table| {
-                table.waiting += 1;
-                Ok(())
-            })?;
-            is_counted = true;
-        }
-        caller.enlist(state, source, Side::Poll)?;
+        wait::enlist(state, caller, &mut is_counted)?;
         Ok(None)
     });
     if is_counted {
-        with_state(leave)?;
+        with_state(wait::leave)?;
     }
     if let Some(number) = waiting {
         with_state(|state| end_wait(state, caller, number))?;
@@ -99,22 +78,10 @@ fn set(
     result?.map(|()| 0).ok_or(Errno::EINTR)
 }
 
-/// Notes that a thread waits no longer. After the last one, the source has no use.
-fn leave(state: &mut State) -> Result<(), Errno> {
-    let unused = with(|table| {
-        table.waiting = table.waiting.saturating_sub(1);
-        Ok(table.source.take_if(|_| table.waiting == 0))
-    })?;
-    if let Some(source) = unused {
-        state.files.remove_source(source, &mut state.frames);
-    }
-    Ok(())
-}
-
 fn end_wait(state: &mut State, caller: &Caller, number: u32) -> Result<(), Errno> {
     let (_, frames, _) = caller.parts(state)?;
-    with(|table| {
-        table.ranges.end_wait(number, frames);
+    with(|ranges| {
+        ranges.end_wait(number, frames);
         Ok(())
     })
 }
@@ -145,13 +112,13 @@ pub fn flock(caller: &Caller) -> Result<u64, Errno> {
         };
         files.set_locked(file, &LOCKS);
         // As in Linux, a lock of another kind ends before the new one is set.
-        let held = with(|table| {
-            let held = table.ranges.holds(&lock);
-            table.ranges.apply(lock, false, frames)?;
+        let held = with(|ranges| {
+            let held = ranges.holds(&lock);
+            ranges.apply(lock, false, frames)?;
             Ok(held)
         })?;
         if held {
-            notify(files);
+            wait::notify(files);
         }
         Ok((lock, kind != UNLOCK))
     })
@@ -268,7 +235,7 @@ pub(crate) fn record(caller: &Caller, command: u64) -> Result<u64, Errno> {
 fn test(state: &mut State, caller: &Caller, of_description: bool) -> Result<u64, Errno> {
     const UNLOCK: u16 = 2;
     let (lock, _) = record_of(state, caller, (of_description, true))?;
-    let conflict = with(|table| Ok(table.ranges.first_conflict(&lock)))?;
+    let conflict = with(|ranges| Ok(ranges.first_conflict(&lock)))?;
     let to = caller.address(2);
     let Some(found) = conflict else {
         user_memory::write(state, caller, to, &UNLOCK.to_le_bytes())?;

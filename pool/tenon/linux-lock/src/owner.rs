@@ -1,5 +1,6 @@
 //! Owners of open file descriptions, which are told of events by signals (`F_SETOWN`, `O_ASYNC`).
 
+use crate::interest::Interest;
 use tenon_process::{
     Caller, Errno, Files, Frames, Object, Objects, PipeEnd, State, Target, has_share, ready,
     user_memory, with_state,
@@ -15,11 +16,15 @@ pub const ASYNC: u32 = 0o2_0000;
 /// Events that a signal tells of: with `POLL_IN`, and with `POLL_OUT`.
 const IN: u16 = ready::READABLE | ready::HANGUP | ready::PEER_HANGUP;
 const OUT: u16 = ready::WRITABLE | ready::ERROR;
+/// The event of a notice or of a lease, with `POLL_MSG`; none of `poll` has this bit.
+const MESSAGE: u16 = 0x400;
+/// Lists of owners with a notice or a lease, by numbers of inodes.
+const LISTS: usize = 64;
 
 /// What a process has stated for a description.
 #[derive(Clone, Copy, Debug, Default)]
-struct Owner {
-    description: u32,
+pub(crate) struct Owner {
+    pub(crate) description: u32,
     /// The process that gave it first, and its user.
     giver: (u32, u32),
     /// The real and the effective user of the process that gave it last.
@@ -37,6 +42,12 @@ struct Owner {
     /// The events of which it is told, and those of which it was not told yet.
     wanted: u16,
     pending: u16,
+    /// What it has of its inode, and the descriptor by which that was set last.
+    pub(crate) interest: Interest,
+    of_interest: i32,
+    /// The inode once it had such, and the next owner in the list of that: its number plus one.
+    inode: Option<u32>,
+    next_of_inode: u32,
 }
 
 /// `F_OWNER_TID`, `F_OWNER_PID`, `F_OWNER_PGRP`.
@@ -45,9 +56,14 @@ const PROCESS: u32 = 1;
 const GROUP: u32 = 2;
 
 /// All owners, and which of them have events of which they were not told: a bit for each.
-struct Table {
+pub(crate) struct Table {
     owners: Objects<Owner>,
     noted: [u64; (OWNERS / 64) as usize],
+    /// The first owner of each list of those with an inode, by its number plus one.
+    lists: [u32; LISTS],
+    /// The last entry that a directory has lost to another name: what it has in common with that, and
+    /// the directory.
+    pub(crate) moved: (u32, u32),
 }
 
 impl Table {
@@ -55,6 +71,8 @@ impl Table {
         Self {
             owners: Objects::new(OWNERS),
             noted: [0; (OWNERS / 64) as usize],
+            lists: [0; LISTS],
+            moved: (0, 0),
         }
     }
 
@@ -117,9 +135,68 @@ impl Table {
             at = owner.next;
             if owner.target != 0 && events & owner.wanted != 0 {
                 owner.pending |= events & owner.wanted;
-                if let Some(word) = self.noted.get_mut(number as usize / 64) {
-                    *word |= 1 << (number % 64);
-                }
+                self.set_noted(number);
+                noted = true;
+            }
+        }
+        noted
+    }
+
+    fn set_noted(&mut self, number: u32) {
+        if let Some(word) = self.noted.get_mut(number as usize / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    /// Puts an owner into the list of an inode, unless it is there.
+    fn list(&mut self, number: u32, inode: u32) {
+        let first = &mut self.lists[inode as usize % LISTS];
+        if let Some(owner) = self.owners.get_mut(number)
+            && owner.inode.is_none()
+        {
+            owner.inode = Some(inode);
+            owner.next_of_inode = core::mem::replace(first, number + 1);
+        }
+    }
+
+    /// Takes an owner from the list of its inode.
+    fn unlist(&mut self, number: u32) {
+        let Some(owner) = self.owners.get(number) else {
+            return;
+        };
+        let (Some(inode), next) = (owner.inode, owner.next_of_inode) else {
+            return;
+        };
+        let first = &mut self.lists[inode as usize % LISTS];
+        if *first == number + 1 {
+            *first = next;
+            return;
+        }
+        let mut at = *first;
+        while let Some(owner) = at.checked_sub(1).and_then(|at| self.owners.get_mut(at)) {
+            if owner.next_of_inode == number + 1 {
+                owner.next_of_inode = next;
+                return;
+            }
+            at = owner.next_of_inode;
+        }
+    }
+
+    /// Calls `action` with each owner in the list of an inode; notes the event for those for which it
+    /// returns true. Returns whether any is to be told.
+    pub(crate) fn each_of_inode(
+        &mut self,
+        inode: u32,
+        mut action: impl FnMut(&mut Owner) -> bool,
+    ) -> bool {
+        let (mut noted, mut at) = (false, self.lists[inode as usize % LISTS]);
+        while let Some(number) = at.checked_sub(1)
+            && let Some(owner) = self.owners.get_mut(number)
+        {
+            at = owner.next_of_inode;
+            if owner.inode == Some(inode) && action(owner) {
+                owner.pending |= MESSAGE;
+                self.set_noted(number);
                 noted = true;
             }
         }
@@ -135,12 +212,12 @@ impl Table {
 
 static TABLE: Mutex<Table> = Mutex::new(Table::new());
 
-fn with<R>(action: impl FnOnce(&mut Table) -> Result<R, Errno>) -> Result<R, Errno> {
+pub(crate) fn with<R>(action: impl FnOnce(&mut Table) -> Result<R, Errno>) -> Result<R, Errno> {
     action(&mut *TABLE.lock().map_err(|_| Errno::ENOMEM)?)
 }
 
 /// The owner of the description of a descriptor, as it is stated so far.
-fn get(state: &mut State, caller: &Caller) -> Result<Owner, Errno> {
+pub(crate) fn get(state: &mut State, caller: &Caller) -> Result<Owner, Errno> {
     let (process, ..) = caller.parts(state)?;
     let description = Files::number(&process.descriptor(caller.int(0))?.file);
     with(|table| {
@@ -170,9 +247,42 @@ fn set(state: &mut State, caller: &Caller, owner: Owner) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Sets what a description has of its inode. Without an owner, that is the calling process.
+pub(crate) fn set_interest(
+    state: &mut State,
+    caller: &Caller,
+    (interest, inode): (Interest, u32),
+) -> Result<(), Errno> {
+    let owner = get(state, caller)?;
+    let user = caller.parts(state)?.0.credentials.user();
+    let users = (user.real, user.effective);
+    let owner = match owner.target {
+        0 => Owner {
+            kind: PROCESS,
+            target: caller.process(),
+            users,
+            ..owner
+        },
+        _ => owner,
+    };
+    let description = owner.description;
+    let owner = Owner {
+        interest,
+        of_interest: caller.int(0),
+        ..owner
+    };
+    set(state, caller, owner)?;
+    state.on_owned = Some(send_all);
+    with(|table| {
+        let number = table.of(description).ok_or(Errno::ENOMEM)?;
+        table.list(number, inode);
+        Ok(())
+    })
+}
+
 /// Ends the owner of a description that is closed.
 pub(crate) fn end(files: &mut Files, description: u32, frames: &mut Frames) {
-    let _ = with(|table| {
+    let had_lease = with(|table| {
         if let Some(number) = table.of(description)
             && let Some(owner) = table.owners.get(number).copied()
         {
@@ -180,10 +290,15 @@ pub(crate) fn end(files: &mut Files, description: u32, frames: &mut Frames) {
                 let first = table.unlink(number, files.owned(source));
                 files.set_owned(source, first, note);
             }
+            table.unlist(number);
             table.owners.remove(number, frames);
+            return Ok(matches!(owner.interest, Interest::Lease(_)));
         }
-        Ok(())
+        Ok(false)
     });
+    if had_lease == Ok(true) {
+        crate::wait::notify(files);
+    }
 }
 
 /// Whether there is such a thread, process or group.
@@ -329,7 +444,7 @@ fn send_all() {
             let Ok(Some((owner, events))) = with(|table| Ok(table.take(number))) else {
                 continue;
             };
-            for (kind, event, band) in [(IN, 1, 0x41), (OUT, 2, 0x304)] {
+            for (kind, event, band) in [(IN, 1, 0x41), (OUT, 2, 0x304), (MESSAGE, 3, 0x441)] {
                 let info = info(&owner, event, band);
                 let mut next = (events & kind != 0).then_some(0);
                 while let Some(from) = next {
@@ -340,8 +455,12 @@ fn send_all() {
     }
 }
 
-/// The signal of an event: `POLL_IN` or `POLL_OUT`, with the events of `poll`.
+/// The signal of an event: `POLL_IN`, `POLL_OUT` or `POLL_MSG`, with the events of `poll`.
 fn info(owner: &Owner, event: i32, band: u64) -> Info {
+    let descriptor = match event {
+        3 => owner.of_interest,
+        _ => owner.descriptor,
+    };
     match owner.signal {
         0 => Info {
             signal: number::IO,
@@ -351,7 +470,7 @@ fn info(owner: &Owner, event: i32, band: u64) -> Info {
         signal => Info {
             signal,
             code: event,
-            words: [band, owner.descriptor.cast_unsigned().into(), 0, 0],
+            words: [band, descriptor.cast_unsigned().into(), 0, 0],
             ..Info::default()
         },
     }
@@ -394,83 +513,4 @@ fn send(state: &mut State, owner: &Owner, info: &Info, from: u32) -> Option<u32>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_signal_states_the_event_and_the_descriptor() {
-        let mut owner = Owner {
-            descriptor: 7,
-            ..Owner::default()
-        };
-        let plain = info(&owner, 1, 0x41);
-        assert_eq!((plain.signal, plain.code), (number::IO, code::KERNEL));
-        owner.signal = 34;
-        let other = info(&owner, 2, 0x304);
-        assert_eq!((other.signal, other.code), (34, 2));
-        assert_eq!(other.words[..2], [0x304, 7]);
-    }
-
-    #[test]
-    fn a_user_cannot_have_all_owners() {
-        let mut frames = Frames::of_host(64);
-        let total = frames.available();
-        let mut table = Table::new();
-        let mut of = |process, user| {
-            let owner = Owner {
-                giver: (process, user),
-                ..Owner::default()
-            };
-            table.insert(owner, &mut frames)
-        };
-        for process in 0..4 {
-            assert!((0..64).all(|_| of(process, 1000).is_ok()));
-            assert_eq!(of(process, 1000), Err(Errno::ENOMEM));
-        }
-        assert_eq!(of(4, 1000), Err(Errno::ENOMEM));
-        assert_eq!(of(5, 1001), Ok(()));
-        for number in 0..OWNERS {
-            table.owners.remove(number, &mut frames);
-        }
-        assert_eq!(frames.available(), total);
-    }
-
-    #[test]
-    fn events_are_noted_for_the_owners_of_their_source_alone() {
-        let mut frames = Frames::of_host(64);
-        let total = frames.available();
-        let mut table = Table::new();
-        let mut first = [0; 2];
-        for description in 0..140 {
-            let owner = Owner {
-                description,
-                target: 1,
-                wanted: IN,
-                ..Owner::default()
-            };
-            let number = table.owners.insert(owner, 0, &mut frames).unwrap();
-            let first = &mut first[usize::from(description == 130 || description == 7)];
-            *first = table.link(number, *first);
-        }
-        assert!(!table.note(first[1], ready::WRITABLE));
-        assert!(table.note(first[1], ready::READABLE | ready::ERROR));
-        assert_eq!(table.noted[..3], [1 << 7, 0, 1 << 2]);
-        let (owner, events) = table.take(130).unwrap();
-        assert_eq!((owner.description, events), (130, ready::READABLE));
-        assert_eq!(table.take(130).unwrap().1, 0);
-        // The last one of the list, and then the first.
-        table.noted = Default::default();
-        for (number, rest) in [(7, 1 << 2), (130, 0)] {
-            first[1] = table.unlink(number, first[1]);
-            table.owners.remove(number, &mut frames);
-            table.note(first[1], IN);
-            assert_eq!(table.noted[..3], [0, 0, rest]);
-            table.noted = Default::default();
-        }
-        assert_eq!(first[1], 0);
-        for number in 0..140 {
-            table.owners.remove(number, &mut frames);
-        }
-        assert_eq!(frames.available(), total);
-    }
-}
+mod tests;

@@ -22,6 +22,8 @@ use tenon_vfs::{Device, INODES, Kind, Tree};
 const OPEN: u32 = 4096;
 /// `O_PATH`.
 const PATH: u32 = 0o1000_0000;
+/// Libraries that watch inodes at most.
+const WATCHERS: usize = 4;
 /// Pipes at a time.
 const PIPES: u32 = 1024;
 
@@ -170,8 +172,8 @@ pub struct Description {
 /// Functions of locks, which are told of what ends them.
 #[derive(Debug)]
 pub struct Locks {
-    /// A process closes a descriptor of an inode: the owner as which locks know it.
-    pub closed: fn(&mut Files, owner: u32, inode: u32, &mut Frames),
+    /// A process closes a descriptor: the owner as which locks know it, the inode and the description.
+    pub closed: fn(&mut Files, owner: u32, (u32, u32), &mut Frames),
     /// A description is closed.
     pub ended: fn(&mut Files, description: u32, &mut Frames),
 }
@@ -201,8 +203,8 @@ pub struct Files {
     owners: u32,
     /// Bytes of a pipe at most, unless a process may exceed limits.
     pub pipe_limit: usize,
-    /// The library that watches inodes, once a process uses it.
-    pub watcher: Option<&'static Watcher>,
+    /// The libraries that watch inodes, each once a process uses it.
+    watchers: [Option<&'static Watcher>; WATCHERS],
     cookie: u32,
 }
 
@@ -220,7 +222,7 @@ impl Files {
             locks: None,
             owners: 0,
             pipe_limit: pipe::MOST,
-            watcher: None,
+            watchers: [None; WATCHERS],
             cookie: 0,
         }
     }
@@ -409,7 +411,7 @@ impl Files {
         if let Object::Special(special) = object {
             (special.operations.flush)(self, special.number, owner);
         } else if let (Some(locks), Some(inode)) = (self.locks, object.inode()) {
-            (locks.closed)(self, owner, inode, frames);
+            (locks.closed)(self, owner, (inode, file.0), frames);
         }
     }
 
@@ -426,19 +428,24 @@ impl Files {
         description.map_or(0, |description| description.references)
     }
 
-    /// Whether a description of a file is open for writing. Linear in the descriptions.
+    /// How many descriptions of a file are open for reading alone, and for writing. Linear in the
+    /// descriptions.
     #[must_use]
-    pub fn is_written(&self, inode: u32) -> bool {
+    pub fn accesses(&self, inode: u32) -> (u32, u32) {
         /// `O_ACCMODE`.
         const ACCESS: u32 = 3;
-        self.open.numbers(0).any(|number| {
-            let description = self.open.get(number);
-            description.is_some_and(|description| {
-                matches!(description.object, Object::File(own) if own == inode)
-                    && description.flags & ACCESS != 0
-                    && description.flags & PATH == 0
-            })
-        })
+        let all = self.open.numbers(0);
+        let all = all.filter_map(|number| self.open.get(number));
+        let (mut readers, mut writers) = (0, 0);
+        for description in all {
+            let own = matches!(description.object, Object::File(own) if own == inode);
+            if own && description.flags & PATH == 0 {
+                let writes = description.flags & ACCESS != 0;
+                readers += u32::from(!writes);
+                writers += u32::from(writes);
+            }
+        }
+        (readers, writers)
     }
 
     /// The object of a description, by its number.

@@ -221,6 +221,11 @@ impl Files {
         }
     }
 
+    /// States that an event was noted for an owner.
+    pub fn set_noted(&mut self) {
+        self.sources.noted = true;
+    }
+
     /// Whether events were noted since the last call.
     #[inline(always)]
     pub fn take_noted(&mut self) -> bool {
@@ -239,7 +244,7 @@ impl Files {
     #[cold]
     fn end_watches(&mut self) {
         self.tree.files.watched_ended = false;
-        if let Some(watcher) = self.watcher {
+        for watcher in self.watchers.into_iter().flatten() {
             (watcher.ended)(self);
         }
     }

@@ -57,15 +57,27 @@ pub struct Watcher {
 
 impl Files {
     fn tell(&mut self, change: &Change<'_>, frames: &mut Frames) {
-        if let Some(watcher) = self.watcher {
+        for watcher in self.watchers.into_iter().flatten() {
             (watcher.changed)(self, frames, change);
+        }
+    }
+
+    /// Has a library that watches inodes told of changes.
+    pub fn add_watcher(&mut self, watcher: &'static Watcher) {
+        let place = self.watchers.iter_mut().find(|place| match place {
+            Some(other) => core::ptr::eq(*other, watcher),
+            None => true,
+        });
+        debug_assert!(place.is_some(), "there is a place for each library");
+        if let Some(place) = place {
+            *place = Some(watcher);
         }
     }
 
     /// States events of an inode, of which the directory above is told too.
     #[inline]
     pub fn changed(&mut self, inode: u32, events: u32, frames: &mut Frames) {
-        if self.watcher.is_some() {
+        if self.watchers[0].is_some() {
             let change = Change {
                 inode,
                 events,

@@ -1,0 +1,155 @@
+//! Leases of files (`F_SETLEASE`): the owner of a description is told before another access to its file,
+//! which waits until the lease has ended, or for 45 seconds.
+//!
+//! A lease belongs to the owner of a description, and is bounded as owners are.
+
+use crate::interest::{Interest, Kind, Lease};
+use crate::owner::{get, set_interest, with};
+use crate::wait;
+use tenon_process::{Caller, Errno, Object, State, capability, serves, with_state};
+use tenon_thread::time::Instant;
+
+/// The number of the system call by which processes have leases.
+const FCNTL: usize = 25;
+
+/// The kind of a lease that the description of a descriptor has.
+pub(crate) fn kind(state: &mut State, caller: &Caller) -> Result<u64, Errno> {
+    let lease = match get(state, caller)?.interest {
+        Interest::Lease(lease) => lease.at(Instant::now()),
+        _ => None,
+    };
+    Ok(lease.map_or(Kind::Unlock, |lease| lease.target()) as u64)
+}
+
+/// `F_SETLEASE`: sets, changes or ends the lease of a description.
+pub(crate) fn set(state: &mut State, caller: &Caller, argument: u64) -> Result<u64, Errno> {
+    let kind = match argument as u32 {
+        0 => Kind::Read,
+        1 => Kind::Write,
+        2 => Kind::Unlock,
+        _ => return Err(Errno::EINVAL),
+    };
+    let (process, _, files) = caller.parts(state)?;
+    let description = files.get(&process.descriptor(caller.int(0))?.file)?;
+    let writes = description.flags & 0b11 != 0;
+    let object = description.object;
+    let number = object.inode().ok_or(Errno::EINVAL)?;
+    let inode = files.tree.files.inode(number)?;
+    let credentials = &process.credentials;
+    if inode.user != credentials.user().files && !credentials.has(capability::LEASE) {
+        return Err(Errno::EACCES);
+    }
+    if !matches!(object, Object::File(_)) || inode.origin.is_some() {
+        return Err(Errno::EINVAL);
+    }
+    let accesses = files.accesses(number);
+    let now = Instant::now();
+    let owner = get(state, caller)?;
+    let own = match owner.interest {
+        Interest::Lease(lease) => lease.at(now),
+        _ => None,
+    };
+    let lease = match kind {
+        Kind::Unlock => {
+            own.ok_or(Errno::EAGAIN)?;
+            Interest::None
+        }
+        _ => {
+            let alone = match kind {
+                Kind::Write => accesses == (u32::from(!writes), u32::from(writes)),
+                _ => accesses.1 == 0,
+            };
+            if !alone || refuses(number, owner.description, (kind, now))? {
+                return Err(Errno::EAGAIN);
+            }
+            let lease = own.map_or(Some(Lease::new(kind)), |own| own.changed(kind));
+            Interest::Lease(lease.ok_or(Errno::EAGAIN)?)
+        }
+    };
+    set_interest(state, caller, (lease, number))?;
+    wait::notify(&mut state.files);
+    Ok(0)
+}
+
+/// Whether leases of other descriptions refuse one.
+fn refuses(inode: u32, description: u32, (kind, now): (Kind, Instant)) -> Result<bool, Errno> {
+    with(|table| {
+        let mut refused = false;
+        table.each_of_inode(inode, |owner| {
+            if let Interest::Lease(lease) = owner.interest
+                && let Some(lease) = lease.at(now)
+                && owner.description != description
+            {
+                refused |= kind == Kind::Write || lease.target() == Kind::Unlock;
+            }
+            false
+        });
+        Ok(refused)
+    })
+}
+
+/// Tells the owners of leases that are in the way of an access to a file. Returns until when that waits
+/// for them; `None` if there is none.
+fn begin(state: &mut State, inode: u32, writes: bool) -> Option<Instant> {
+    let (now, mut until) = (Instant::now(), None);
+    let noted = with(|table| {
+        Ok(table.each_of_inode(inode, |owner| {
+            let Interest::Lease(lease) = owner.interest else {
+                return false;
+            };
+            let Some(mut lease) = lease.at(now) else {
+                owner.interest = Interest::None;
+                return false;
+            };
+            let conflicts = lease.conflicts(writes);
+            let tells = conflicts && lease.break_for(writes, now);
+            if let (true, Some(end)) = (conflicts, lease.until()) {
+                until = Some(until.map_or(end, |until: Instant| until.min(end)));
+            }
+            owner.interest = Interest::Lease(lease);
+            tells
+        }))
+    });
+    if noted == Ok(true) {
+        state.files.set_noted();
+    }
+    until
+}
+
+/// Whether an access to a file has to [wait](wait) for leases, the owners of which are told.
+///
+/// # Errors
+///
+/// `EAGAIN` if it has to and does not.
+pub fn holds(state: &mut State, inode: u32, (writes, waits): (bool, bool)) -> Result<bool, Errno> {
+    if !serves(FCNTL) || begin(state, inode, writes).is_none() {
+        return Ok(false);
+    }
+    if waits { Ok(true) } else { Err(Errno::EAGAIN) }
+}
+
+/// Waits until no lease is in the way of an access to a file.
+///
+/// # Errors
+///
+/// `ERESTARTSYS` once the thread has a signal to deliver.
+pub fn wait(caller: &Caller, inode: u32, writes: bool) -> Result<(), Errno> {
+    let mut is_counted = false;
+    let mut result = Ok(None);
+    while result == Ok(None) {
+        let Some(until) = with_state(|state| begin(state, inode, writes)) else {
+            break;
+        };
+        result = caller.wait_events(Some(until), |state| {
+            if begin(state, inode, writes).is_none() {
+                return Ok(Some(()));
+            }
+            wait::enlist(state, caller, &mut is_counted)?;
+            Ok(None)
+        });
+    }
+    if is_counted {
+        with_state(wait::leave)?;
+    }
+    result.map(drop)
+}
