@@ -5,8 +5,8 @@ use tenon_linux_files::descriptor::open;
 use tenon_linux_files::flag::{CLOSE_ON_EXEC, NONBLOCK};
 use tenon_process::user_memory;
 use tenon_process::{
-    Caller, Errno, Files, Frames, Object, Objects, Operations, State, Step, Transfer, ready,
-    real_time_of_start, timespec, with_state,
+    Caller, Errno, Files, Frames, Object, Objects, Operations, State, Step, Transfer, has_share,
+    ready, real_time_of_start, timespec, with_state,
 };
 use tenon_sync::{Mutex, Semaphore};
 use tenon_thread::options;
@@ -34,6 +34,8 @@ pub(crate) struct Timer {
     source: u32,
     /// Its clock is the date.
     dated: bool,
+    /// The user that created it.
+    user: u32,
 }
 
 impl Timer {
@@ -71,10 +73,40 @@ impl Timer {
 /// All timers, and the next expirations of those that are to be notified.
 struct Timers {
     timers: Objects<Timer>,
+    count: u32,
     next: Deadlines<[Place; TIMERS as usize]>,
 }
 
 impl Timers {
+    const fn new() -> Self {
+        Self {
+            timers: Objects::new(TIMERS),
+            count: 0,
+            next: Deadlines::own(),
+        }
+    }
+
+    /// Inserts a timer. `ENFILE` without room for it, or if its user has too many.
+    fn insert(&mut self, timer: Timer, frames: &mut Frames) -> Result<u32, Errno> {
+        let timers = &self.timers;
+        let own = || {
+            let all = timers.numbers(0).filter_map(|number| timers.get(number));
+            all.filter(|other| other.user == timer.user).count() as u32
+        };
+        if !has_share(self.count, TIMERS, own) {
+            return Err(Errno::ENFILE);
+        }
+        let inserted = self.timers.insert(timer, 0, frames);
+        let number = inserted.map_err(|_| Errno::ENFILE)?;
+        self.count += 1;
+        Ok(number)
+    }
+
+    fn remove(&mut self, number: u32, frames: &mut Frames) {
+        self.next.cancel(number as usize);
+        self.count -= u32::from(self.timers.remove(number, frames).is_some());
+    }
+
     /// Has the service notify the next expiration of a timer, if it has one; ends its present wait if
     /// that is the earliest one.
     fn schedule(&mut self, number: u32) {
@@ -88,10 +120,7 @@ impl Timers {
     }
 }
 
-static TABLE: Mutex<Timers> = Mutex::new(Timers {
-    timers: Objects::new(TIMERS),
-    next: Deadlines::own(),
-});
+static TABLE: Mutex<Timers> = Mutex::new(Timers::new());
 /// The thread that notifies expirations.
 static SERVICE: Storage<4096> = Storage::new();
 /// A timer has been set.
@@ -122,8 +151,7 @@ static OPERATIONS: Operations = Operations {
 
 fn remove(number: u32, frames: &mut Frames) {
     if let Ok(mut table) = TABLE.lock() {
-        table.next.cancel(number as usize);
-        table.timers.remove(number, frames);
+        table.remove(number, frames);
     }
 }
 
@@ -190,16 +218,16 @@ pub fn timerfd_create(caller: &Caller) -> Result<u64, Errno> {
         return Err(Errno::EINVAL);
     }
     let number = with_state(|state| {
-        let (_, frames, _) = caller.parts(state)?;
-        let inserted = {
+        let (process, frames, _) = caller.parts(state)?;
+        let number = {
             let mut table = TABLE.lock().map_err(|_| Errno::ENFILE)?;
             let timer = Timer {
                 dated: DATES.contains(&caller.int(0)),
+                user: process.credentials.user().real,
                 ..Timer::default()
             };
-            table.timers.insert(timer, 0, frames)
+            table.insert(timer, frames)?
         };
-        let number = inserted.map_err(|_| Errno::ENFILE)?;
         open(state, caller, (&OPERATIONS, number), flags, |source| {
             let noted = with(number, |timer| {
                 timer.source = source;
@@ -286,4 +314,30 @@ pub fn timerfd_gettime(caller: &Caller) -> Result<u64, Errno> {
     })?;
     user_memory::put_words(caller, caller.address(1), words(rest))?;
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_cannot_have_all_timers() {
+        let mut frames = Frames::of_host(64);
+        let total = frames.available();
+        let mut timers = Timers::new();
+        let mut more = |user| {
+            let timer = Timer {
+                user,
+                ..Timer::default()
+            };
+            timers.insert(timer, &mut frames).ok()
+        };
+        assert_eq!((0..).map_while(|_| more(1)).count(), 512);
+        assert_eq!((0..).map_while(|_| more(2)).count(), 128);
+        assert!(more(3).is_some());
+        for number in 0..TIMERS {
+            timers.remove(number, &mut frames);
+        }
+        assert_eq!((timers.count, frames.available()), (0, total));
+    }
 }
