@@ -6,6 +6,8 @@ use super::service::{PROCESSES, TIMERS, WINDOW};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub process: u32,
+    /// The user of the process as it got its first timer.
+    pub user: u32,
     /// How many timers the process has.
     pub timers: u32,
     /// The number of the window.
@@ -23,9 +25,10 @@ fn place(timer: u32) -> (usize, u64) {
 }
 
 impl Account {
-    pub fn of(process: u32) -> Self {
+    pub fn of(process: u32, user: u32) -> Self {
         Self {
             process,
+            user,
             ..Self::default()
         }
     }
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn looks_of_a_window_are_bounded() {
-        let mut account = Account::of(1);
+        let mut account = Account::of(1, 0);
         let start = 7 * WINDOW;
         assert!(account.take(start, 2));
         assert!(account.take(start + 5, 2));
@@ -114,7 +117,7 @@ mod tests {
 
     #[test]
     fn deferred_looks_are_taken_in_turn() {
-        let mut account = Account::of(1);
+        let mut account = Account::of(1, 0);
         assert_eq!(account.next_deferred(), None);
         assert!(account.defer(70));
         for timer in [3, 1023, 64] {

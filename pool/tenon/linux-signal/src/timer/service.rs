@@ -8,7 +8,7 @@
 
 use super::account::Account;
 use tenon_deadline::{Deadlines, Interval, Place};
-use tenon_process::{AtEnd, Caller, Errno, Frames, Objects, State, Target, with_state};
+use tenon_process::{AtEnd, Caller, Errno, Frames, Objects, State, Target, has_share, with_state};
 use tenon_signal::{Info, code};
 use tenon_sync::{Mutex, Semaphore};
 use tenon_thread::options;
@@ -216,13 +216,7 @@ pub(super) struct Timers {
     tag: u32,
 }
 
-static TABLE: Mutex<Timers> = Mutex::new(Timers {
-    all: Objects::new(TIMERS),
-    looks: Deadlines::own(),
-    accounts: Objects::new(PROCESSES),
-    processes: 0,
-    tag: 0,
-});
+static TABLE: Mutex<Timers> = Mutex::new(Timers::new());
 /// The thread that sends signals of timers.
 static SERVICE: Storage<8192> = Storage::new();
 /// A timer was set.
@@ -238,6 +232,16 @@ pub(super) fn with_timers<R>(
 }
 
 impl Timers {
+    const fn new() -> Self {
+        Self {
+            all: Objects::new(TIMERS),
+            looks: Deadlines::own(),
+            accounts: Objects::new(PROCESSES),
+            processes: 0,
+            tag: 0,
+        }
+    }
+
     /// The timer of a number.
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Timer> {
         self.all.get_mut(id)
@@ -348,17 +352,36 @@ impl Timers {
         count
     }
 
-    /// Inserts a timer, which is not set.
+    /// Whether a user may have another timer.
+    fn has_room(&self, user: u32) -> bool {
+        let accounts = || {
+            let numbers = self.accounts.numbers(0);
+            numbers.filter_map(|number| self.accounts.get(number))
+        };
+        let all = accounts().map(|account| account.timers).sum();
+        let own = || {
+            let own = accounts().filter(|account| account.user == user);
+            own.map(|account| account.timers).sum()
+        };
+        has_share(all, TIMERS, own)
+    }
+
+    /// Inserts a timer, which is not set. `EAGAIN` without room for it, or if its process or the user of that
+    /// has too many.
     pub fn insert(&mut self, mut timer: Timer, state: &mut State) -> Result<u32, Errno> {
         let process = timer.owner.0;
         state.on_end.add(&AT_END);
         if self.count(process, state) >= OF_PROCESS {
             return Err(Errno::EAGAIN);
         }
+        let user = state.by_number(process)?.credentials.user().real;
+        if !self.has_room(user) {
+            return Err(Errno::EAGAIN);
+        }
         timer.account = match self.account_of(process) {
             Some(account) => account,
             None => {
-                let account = Account::of(process);
+                let account = Account::of(process, user);
                 let inserted = self.accounts.insert(account, 0, &mut state.frames);
                 inserted.map_err(|_| Errno::EAGAIN)?
             }
@@ -426,5 +449,36 @@ fn end_timers(state: &mut State, process: u32) {
     if let Some(account) = timers.account_of(process) {
         timers.looks.cancel((TIMERS + account) as usize);
         timers.accounts.remove(account, &mut state.frames);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_cannot_have_all_timers() {
+        let mut frames = Frames::of_host(64);
+        let total = frames.available();
+        let mut timers = Timers::new();
+        for (process, user, count) in [(1, 1, 256), (2, 1, 255), (3, 2, 127)] {
+            let mut account = Account::of(process, user);
+            account.timers = count;
+            timers.accounts.insert(account, 0, &mut frames).unwrap();
+        }
+        let mut more = |number: u32, user| {
+            let has_room = timers.has_room(user);
+            let account = timers.accounts.get_mut(number).unwrap();
+            account.timers += u32::from(has_room);
+            has_room
+        };
+        // Half are used: a user has its share then.
+        assert!(!more(0, 1));
+        assert!(more(2, 2) && !more(2, 2));
+        for number in 0..3 {
+            timers.accounts.remove(number, &mut frames);
+        }
+        assert!(timers.has_room(1));
+        assert_eq!(frames.available(), total);
     }
 }
