@@ -6,6 +6,7 @@
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/shm.h>
 #include <time.h>
 
 struct text {
@@ -245,11 +246,82 @@ static void queues(void)
 	show("gone", msgsnd(queue, &text, 1, 0));
 }
 
+/* Writes a setting of /proc/sys/kernel. */
+static void set(const char *name, const char *value)
+{
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	file = open(path, O_WRONLY);
+	printf("%s %s ", name, value);
+	show("written", write(file, value, strlen(value)) == (long)strlen(value) ? 0 : -1);
+	close(file);
+}
+
+static void show_setting(const char *name)
+{
+	char path[64], value[32] = "";
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	file = open(path, O_RDONLY);
+	read(file, value, sizeof(value) - 1);
+	printf("%s is %s", name, value);
+	close(file);
+}
+
+/* Limits, and identifiers of the next objects, by /proc/sys. */
+static void settings(void)
+{
+	int queues[3], set_of_one, segment;
+
+	show_setting("msgmni");
+	set("msgmni", "2");
+	show_setting("msgmni");
+	queues[0] = msgget(IPC_PRIVATE, 0600);
+	queues[1] = msgget(IPC_PRIVATE, 0600);
+	show("third queue", msgget(IPC_PRIVATE, 0600));
+	set("msgmni", "32000\n");
+	queues[2] = msgget(IPC_PRIVATE, 0600);
+	show("third queue", queues[2] >= 0);
+	for (int queue = 0; queue < 3; queue++)
+		msgctl(queues[queue], IPC_RMID, NULL);
+	show_setting("shmmni");
+	set("shmmni", "0");
+	show("no segment", shmget(IPC_PRIVATE, 1, 0600));
+	set("shmmni", "4096");
+	set("msgmni", "none");
+	set("msgmni", "-1");
+	show_setting("msg_next_id");
+	set("msg_next_id", "70");
+	set("sem_next_id", "71");
+	set("shm_next_id", "72");
+	show_setting("msg_next_id");
+	queues[0] = msgget(IPC_PRIVATE, 0600);
+	set_of_one = semget(IPC_PRIVATE, 1, 0600);
+	segment = shmget(IPC_PRIVATE, 1, 0600);
+	show("queue", queues[0]);
+	show("set", set_of_one);
+	show("segment", segment);
+	show_setting("msg_next_id");
+	set("msg_next_id", "70");
+	queues[1] = msgget(IPC_PRIVATE, 0600);
+	show("next", queues[1]);
+	set("msg_next_id", "-2");
+	show_setting("msg_next_id");
+	show("remove", msgctl(queues[0], IPC_RMID, NULL));
+	show("remove", msgctl(queues[1], IPC_RMID, NULL));
+	show("remove", semctl(set_of_one, 0, IPC_RMID));
+	show("remove", shmctl(segment, IPC_RMID, NULL));
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	semaphores();
 	undo();
 	queues();
+	settings();
 	return 0;
 }

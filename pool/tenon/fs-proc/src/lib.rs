@@ -20,6 +20,7 @@ mod list;
 mod lookup;
 mod node;
 mod process;
+mod setting;
 mod system;
 mod text;
 
@@ -27,6 +28,7 @@ pub use directory::synchronise;
 pub use link::{LinkTarget, target};
 pub use list::{LINE, List, Provider, provide};
 pub use lookup::{Rules, find, find_by, read_link};
+pub use setting::Setting;
 pub use system::{RELEASE, set_domain, set_host, with_domain, with_host};
 
 use node::Node;
@@ -114,7 +116,7 @@ fn set_pipe_limit(state: &mut State, text: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Serves a write to a file; names, and limits of pipes, can be written.
+/// Serves a write to a file; names, limits of pipes and [settings](Setting) can be written.
 pub fn store(state: &mut State, origin: &Origin, bytes: &[u8]) -> Result<usize, Errno> {
     exists(state, origin)?;
     let until = |end: &[u8]| {
@@ -142,6 +144,9 @@ pub fn store(state: &mut State, origin: &Origin, bytes: &[u8]) -> Result<usize, 
             state.by_number(origin.process)?.score = score;
         }
         Some(Node::PipeSize) => set_pipe_limit(state, name)?,
+        Some(node) if node.setting().is_some() => {
+            node.setting().ok_or(Errno::EIO)?.set(name)?;
+        }
         Some(Node::Overcommit | Node::WatchingInstances | Node::WatchedEvents | Node::Watches) => {}
         _ => return Err(Errno::EIO),
     }

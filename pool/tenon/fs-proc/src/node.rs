@@ -1,5 +1,6 @@
 //! [`Node`]: what an inode of `/proc` shows.
 
+use crate::setting::Setting;
 use tenon_vfs::Kind;
 
 macro_rules! nodes {
@@ -82,12 +83,17 @@ nodes! {
     Semaphores;
     MessageSize;
     QueueSize;
-    Queues;
     SegmentSize;
     SegmentPages;
-    Segments;
     Taint;
     LastCapability;
+    /// Settings.
+    Queues;
+    Segments;
+    MessageQueues;
+    NextSemaphores;
+    NextQueue;
+    NextSegment;
     PipeSize;
     OpenFiles;
     Operations;
@@ -184,15 +190,26 @@ impl Node {
 }
 
 impl Node {
+    /// The setting that it shows.
+    pub(crate) fn setting(self) -> Option<Setting> {
+        Some(match self {
+            Self::Queues => Setting::Queues,
+            Self::Segments => Setting::Segments,
+            Self::MessageQueues => Setting::MessageQueues,
+            Self::NextSemaphores => Setting::NextSemaphores,
+            Self::NextQueue => Setting::NextQueue,
+            Self::NextSegment => Setting::NextSegment,
+            _ => return None,
+        })
+    }
+
     /// The text of a limit that is a constant.
     pub(crate) fn constant(self) -> Option<&'static [u8]> {
         Some(match self {
             Self::Semaphores => b"128\t4096000\t128\t32000\n",
             Self::MessageSize => b"8192\n",
             Self::QueueSize => b"16384\n",
-            Self::Queues => b"32000\n",
             Self::SegmentSize | Self::SegmentPages => b"18446744073692774399\n",
-            Self::Segments => b"4096\n",
             Self::Taint => b"0\n",
             Self::LastCapability => b"40\n",
             Self::Operations => b"65536\n",
@@ -220,10 +237,13 @@ pub(crate) const SYSTEM: &[(&[&str], &[Entry])] = &[
             ("sem", Node::Semaphores, 0o444),
             ("msgmax", Node::MessageSize, 0o444),
             ("msgmnb", Node::QueueSize, 0o444),
-            ("msgmni", Node::Queues, 0o444),
+            ("msgmni", Node::Queues, 0o644),
+            ("sem_next_id", Node::NextSemaphores, 0o644),
+            ("msg_next_id", Node::NextQueue, 0o644),
+            ("shm_next_id", Node::NextSegment, 0o644),
             ("shmmax", Node::SegmentSize, 0o444),
             ("shmall", Node::SegmentPages, 0o444),
-            ("shmmni", Node::Segments, 0o444),
+            ("shmmni", Node::Segments, 0o644),
             ("tainted", Node::Taint, 0o444),
             ("cap_last_cap", Node::LastCapability, 0o444),
         ],
@@ -243,6 +263,10 @@ pub(crate) const SYSTEM: &[(&[&str], &[Entry])] = &[
             ("msg", Node::QueueList, 0o444),
             ("shm", Node::SegmentList, 0o444),
         ],
+    ),
+    (
+        &["sys", "fs", "mqueue"],
+        &[("queues_max", Node::MessageQueues, 0o644)],
     ),
     (
         &["sys", "fs", "inotify"],

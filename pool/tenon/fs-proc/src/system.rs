@@ -151,7 +151,10 @@ pub(crate) fn write(text: &mut Text<'_>, node: Node) {
             let limit = text.state.files.pipe_limit;
             text.print(format_args!("{limit}"));
         }
-        _ => text.put(node.constant().unwrap_or_default()),
+        _ => match node.setting() {
+            Some(setting) => text.print(format_args!("{}\n", setting.value())),
+            None => text.put(node.constant().unwrap_or_default()),
+        },
     }
     let ends = matches!(
         node,

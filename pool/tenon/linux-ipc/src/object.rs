@@ -151,6 +151,7 @@ pub trait Object {
 #[derive(Debug)]
 pub struct Objects<T> {
     table: Table<T>,
+    count: u32,
     /// Objects that were created, modulo a power of two.
     sequence: u32,
     /// The source at which threads wait for changes.
@@ -162,18 +163,35 @@ impl<T: Object> Objects<T> {
     pub const fn new(limit: u32) -> Self {
         Self {
             table: Table::new(limit),
+            count: 0,
             sequence: 0,
             source: None,
         }
     }
 
-    /// Adds an object; returns its identifier, or the object where there is no room.
-    pub fn insert(&mut self, mut object: T, frames: &mut Frames) -> Result<u64, T> {
-        // Identifiers are positive.
-        self.sequence = (self.sequence + 1) & 0x7fff;
-        object.permission().sequence = self.sequence;
-        let number = self.table.insert(object, 0, frames)?;
-        Ok((number | self.sequence << 16).into())
+    /// Adds an object, with the identifier that `next` states, or with one that has a place behind that;
+    /// returns its identifier, or the object where there is no room.
+    pub fn insert(
+        &mut self,
+        mut object: T,
+        next: Option<u32>,
+        frames: &mut Frames,
+    ) -> Result<u64, T> {
+        let (place, sequence) = match next {
+            Some(next) => (next & PLACE, next >> 16),
+            // Identifiers are positive.
+            None => (0, (self.sequence + 1) & 0x7fff),
+        };
+        self.sequence = sequence;
+        object.permission().sequence = sequence;
+        let number = self.table.insert(object, place, frames)?;
+        self.count += 1;
+        Ok((number | sequence << 16).into())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// The object of an identifier.
@@ -199,7 +217,9 @@ impl<T: Object> Objects<T> {
     pub fn remove(&mut self, identifier: i32, frames: &mut Frames) -> Result<T, Errno> {
         self.get_mut(identifier)?;
         let number = identifier.cast_unsigned() & PLACE;
-        self.table.remove(number, frames).ok_or(Errno::EINVAL)
+        let removed = self.table.remove(number, frames).ok_or(Errno::EINVAL)?;
+        self.count -= 1;
+        Ok(removed)
     }
 
     /// The object of a key with its identifier.
@@ -295,8 +315,8 @@ mod tests {
                 ..Permission::default()
             })
         };
-        let first = objects.insert(one(7), &mut frames).unwrap() as i32;
-        let second = objects.insert(one(8), &mut frames).unwrap() as i32;
+        let first = objects.insert(one(7), None, &mut frames).unwrap() as i32;
+        let second = objects.insert(one(8), None, &mut frames).unwrap() as i32;
         assert_eq!(objects.of_key(7).unwrap().0, first as u64);
         assert!(objects.of_key(9).is_none());
         assert_eq!(objects.at(1).unwrap().0, second as u64);
@@ -304,11 +324,18 @@ mod tests {
         objects.remove(first, &mut frames).unwrap();
         assert_eq!(objects.get_mut(first).err(), Some(Errno::EINVAL));
         // The place has another identifier now.
-        let third = objects.insert(one(7), &mut frames).unwrap() as i32;
+        let third = objects.insert(one(7), None, &mut frames).unwrap() as i32;
         assert_eq!(third & 0xffff, first & 0xffff);
         assert_ne!(third, first);
         assert!(objects.get_mut(-1).is_err());
-        for identifier in [second, third] {
+        // Identifiers that were chosen, the second of which has no place of its own.
+        let chosen = objects.insert(one(9), Some(0x0007_0005), &mut frames);
+        let chosen = chosen.unwrap() as i32;
+        let other = objects.insert(one(9), Some(0x0009_0005), &mut frames);
+        let other = other.unwrap() as i32;
+        assert_eq!((chosen, other), (0x0007_0005, 0x0009_0006));
+        assert!(objects.insert(one(9), Some(100), &mut frames).is_err());
+        for identifier in [second, third, chosen, other] {
             objects.remove(identifier, &mut frames).unwrap();
         }
         assert_eq!(frames.available(), total);

@@ -4,7 +4,7 @@ use crate::object::{
     HEAD, NO_MESSAGE, Object, Objects, Permission, REMOVED, command, flag, interrupted, now,
 };
 use core::fmt::Write as _;
-use tenon_fs_proc::{List, provide};
+use tenon_fs_proc::{List, Setting, provide};
 use tenon_linux_files::content::{copy_in, copy_out};
 use tenon_process::{Caller, Errno, Side, State, user_memory, with_state};
 use tenon_sync::Mutex;
@@ -170,6 +170,9 @@ pub fn msgget(caller: &Caller) -> Result<u64, Errno> {
             return Ok(identifier);
         }
         let permission = Permission::of(state, caller, key, flags)?;
+        if queues.count() >= Setting::Queues.limit() {
+            return Err(Errno::ENOSPC);
+        }
         let frames = &mut state.frames;
         let file = state.files.tree.files.create_unnamed(0, frames)?;
         let queue = Queue {
@@ -182,7 +185,8 @@ pub fn msgget(caller: &Caller) -> Result<u64, Errno> {
             times: [0, 0, now()],
             processes: [0; 2],
         };
-        queues.insert(queue, frames).map_err(|_| {
+        let next = Setting::NextQueue.take();
+        queues.insert(queue, next, frames).map_err(|_| {
             state.files.tree.files.let_go(file, frames);
             Errno::ENOSPC
         })

@@ -3,7 +3,7 @@
 use crate::object::{HEAD, Object, Objects, Permission, REMOVED, command, flag, interrupted, now};
 use crate::undo::{self, Adjustments};
 use core::fmt::Write as _;
-use tenon_fs_proc::{List, provide};
+use tenon_fs_proc::{List, Setting, provide};
 use tenon_process::{Caller, Errno, Side, State, timespec, user_memory, with_state};
 use tenon_sync::Mutex;
 
@@ -156,7 +156,8 @@ pub fn semget(caller: &Caller) -> Result<u64, Errno> {
             times: [0, now()],
             semaphores: [Semaphore::default(); SEMAPHORES],
         };
-        let inserted = sets.insert(set, &mut state.frames);
+        let next = Setting::NextSemaphores.take();
+        let inserted = sets.insert(set, next, &mut state.frames);
         inserted.map_err(|_| Errno::ENOSPC)
     })
 }

@@ -1,7 +1,8 @@
 //! [`mq_open`], [`mq_unlink`] and [`mq_getsetattr`]: queues and their attributes.
 
 use crate::order::MESSAGES;
-use crate::table::{NAME, QUEUES_OF_USERS, Queue, description, with};
+use crate::table::{NAME, Queue, description, with};
+use tenon_fs_proc::Setting;
 use tenon_linux_files::flag::{ACCESS, CREATE, EXCLUSIVE, NONBLOCK};
 use tenon_linux_files::names::reclaim;
 use tenon_process::{Caller, Errno, READ, State, WRITE, capability, user_memory, with_state};
@@ -39,7 +40,7 @@ fn create(
     let owner = (ids.user().files, ids.group().files);
     let privileged = ids.has(capability::SYS_RESOURCE);
     let (count, used) = with(|table| Ok(table.usage(owner.0)))?;
-    if count >= QUEUES_OF_USERS && !privileged {
+    if count >= Setting::MessageQueues.limit() && !privileged {
         return Err(Errno::ENOSPC);
     }
     let (most, size) = attributes.map_or(DEFAULT, |words| (words[1] as i64, words[2] as i64));

@@ -5,9 +5,8 @@ use tenon_process::has_share;
 use tenon_process::{Caller, Errno, Files, Frames, Object, Objects, Operations, Special, ready};
 use tenon_sync::Mutex;
 
-/// Queues at most, and those of users without a capability for more, as in Linux.
+/// Queues at most; a setting is for users without a capability for more.
 const QUEUES: u32 = 320;
-pub(crate) const QUEUES_OF_USERS: u32 = 256;
 /// Open descriptions of queues at most, and those of one queue.
 const OPENED: u32 = 2048;
 const OF_QUEUE: u32 = 512;

@@ -17,7 +17,7 @@ pub use segment::Segment;
 
 use segment::{SEGMENTS, of_object, total};
 use tenon_address_space::{Backing, PAGE, Permissions, Sharing};
-use tenon_fs_proc::{List, provide};
+use tenon_fs_proc::{List, Setting, provide};
 use tenon_linux_ipc::object::{HEAD, Objects, Permission};
 use tenon_process::{
     Call, Caller, Calls, Errno, State, capability, real_nanoseconds, resource, user_memory,
@@ -96,12 +96,16 @@ pub fn shmget(caller: &Caller) -> Result<u64, Errno> {
         if size > state.usage().0 as u64 {
             return Err(Errno::ENOMEM);
         }
+        if segments.count() >= Setting::Segments.limit() {
+            return Err(Errno::ENOSPC);
+        }
         let permission = Permission::of(state, caller, key, flags as u32)?;
         let frames = &mut state.frames;
         let mut segment = Segment::of(frames, size, permission)?;
         segment.processes.0 = caller.process();
         segment.times[2] = now();
-        segments.insert(segment, frames).map_err(|segment| {
+        let next = Setting::NextSegment.take();
+        segments.insert(segment, next, frames).map_err(|segment| {
             frames.release_object(segment.object);
             Errno::ENOSPC
         })

@@ -128,7 +128,7 @@ mod tests {
         let mut identifiers = [0; 2];
         for (identifier, size) in identifiers.iter_mut().zip([5000, 1]) {
             let segment = Segment::of(&mut frames, size, Permission::default()).unwrap();
-            *identifier = segments.insert(segment, &mut frames).unwrap() as i32;
+            *identifier = segments.insert(segment, None, &mut frames).unwrap() as i32;
         }
         assert_eq!(total(&segments), (2, 3));
         let key = segments.get_mut(identifiers[1]).unwrap().object.key();
