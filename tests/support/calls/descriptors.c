@@ -85,11 +85,29 @@ static void score(void)
 	wait(NULL);
 }
 
+/* Ranges of descriptors, of a table of its own. */
+static void ranges(void)
+{
+	int file = open("/", O_RDONLY);
+
+	dup2(file, 70);
+	dup2(file, 71);
+	show("unshare", syscall(SYS_close_range, 70, 70, 2));
+	show("closed", fcntl(70, F_GETFD));
+	show("close on exec", syscall(SYS_close_range, 70, 80, 6));
+	show("flags", fcntl(71, F_GETFD));
+	show("unknown", syscall(SYS_close_range, 71, 71, 8));
+	show("close", syscall(SYS_close_range, 71, 71, 0));
+	show("closed", fcntl(71, F_GETFD));
+	close(file);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	vectors();
 	names();
 	score();
+	ranges();
 	return 0;
 }

@@ -334,17 +334,22 @@ pub fn close(caller: &Caller) -> Result<u64, Errno> {
 
 /// `close_range`.
 pub fn close_range(caller: &Caller) -> Result<u64, Errno> {
+    const UNSHARE: u64 = 2;
     const CLOSE_ON_EXEC: u64 = 4;
     let (first, last) = (caller.argument(0) as u32, caller.argument(1) as u32);
     let flags = caller.argument(2);
-    if first > last || flags & !CLOSE_ON_EXEC != 0 {
+    if first > last || flags & !(CLOSE_ON_EXEC | UNSHARE) != 0 {
         return Err(Errno::EINVAL);
     }
     with_state(|state| {
+        // A process shares its descriptors with no other one.
+        if flags & UNSHARE != 0 && state.threads_of(caller.process()) > 1 {
+            return Err(Errno::EINVAL);
+        }
         let (process, frames, files) = caller.parts(state)?;
         let mut next = first;
         while let Some(number) = process.files.next(next).filter(|number| *number <= last) {
-            if flags == 0 {
+            if flags & CLOSE_ON_EXEC == 0 {
                 process.files.close(number as i32, files, frames)?;
             } else {
                 process.files.set_close_on_exec(number as i32, true)?;
