@@ -298,6 +298,45 @@ static void long_paths(void)
 	show("execute", -1);
 }
 
+/* Working directories with long paths. */
+static void deep(void)
+{
+	static char name[251], path[8192];
+	int level;
+
+	memset(name, 'd', sizeof(name) - 1);
+	chdir("/tmp/paths");
+	for (level = 1; level <= 17; level++) {
+		mkdir(name, 0700);
+		chdir(name);
+		if (level % 4 < 2)
+			show("length", syscall(SYS_getcwd, path, sizeof(path)));
+	}
+	printf("%.20s %d\n", path, (int)strlen(path));
+	chdir("..");
+	show("exact", syscall(SYS_getcwd, path, 4027));
+	show("no room", syscall(SYS_getcwd, path, 4026));
+	show("far", syscall(SYS_getcwd, 8, 5000));
+	if (fork() == 0) {
+		chroot(".");
+		chdir("/tmp/paths");
+		show("root", syscall(SYS_getcwd, path, sizeof(path)));
+		show("below", chdir(name));
+		show("of the root", syscall(SYS_getcwd, path, sizeof(path)));
+		_exit(0);
+	}
+	wait(NULL);
+	for (; level > 1; level--) {
+		rmdir(name);
+		chdir("..");
+	}
+	chdir("/tmp/paths");
+	mkdir(name, 0700);
+	chdir(name);
+	rmdir(strcat(strcpy(path, "/tmp/paths/"), name));
+	show("removed", syscall(SYS_getcwd, path, sizeof(path)));
+}
+
 int main(int count, char **arguments)
 {
 	if (count > 1)
@@ -313,6 +352,7 @@ int main(int count, char **arguments)
 	show("slashes", access(slashes, F_OK));
 	apart("rules", rules);
 	apart("roots", roots);
+	apart("deep", deep);
 	apart("names alone", names_alone);
 	apart("attributes", attributes);
 	apart("holes", holes);

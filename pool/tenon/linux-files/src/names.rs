@@ -225,22 +225,55 @@ pub fn getcwd(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let process = caller.parts(state)?.0;
         let (root, directory) = (process.root, process.directory);
-        let mut bytes = [0; PATH];
-        let room = &mut bytes[..PATH - 1];
-        let (mut start, below) = state.files.tree.path_from(root, directory, room)?;
-        if !below {
-            let place = start.checked_sub(OUTSIDE.len());
-            let place = place.ok_or(Errno::ENAMETOOLONG)?;
-            bytes[place..start].copy_from_slice(OUTSIDE);
-            start = place;
+        // The length first, with the end.
+        let mut length = 1;
+        let top = each_name(state, (root, directory), |_, name| {
+            length += name.len() + 1;
+            (length <= MOST).then_some(()).ok_or(Errno::ENAMETOOLONG)
+        })?;
+        let outside = if top == root { &[] } else { OUTSIDE };
+        // The root has no name of its own.
+        let slash = usize::from(length == 1);
+        length += slash + outside.len();
+        if length > MOST {
+            return Err(Errno::ENAMETOOLONG);
         }
-        let path = &bytes[start..];
-        if path.len() > caller.address(1) {
+        if length > caller.address(1) {
             return Err(Errno::ERANGE);
         }
-        user_memory::write(state, caller, caller.address(0), path)?;
-        Ok(path.len() as u64)
+        let to = caller.address(0);
+        let put = |state: &mut State, end: usize, bytes: &[u8]| {
+            let start = end - bytes.len();
+            user_memory::write(state, caller, to.wrapping_add(start), bytes)?;
+            Ok::<_, Errno>(start)
+        };
+        let mut end = put(state, length, &[0])?;
+        end = put(state, end, &b"/"[..slash])?;
+        each_name(state, (root, directory), |state, name| {
+            end = put(state, end, name)?;
+            end = put(state, end, b"/")?;
+            Ok(())
+        })?;
+        put(state, end, outside)?;
+        Ok(length as u64)
     })
+}
+
+/// Calls `action` with the names of a directory and of those above it, up to a root; returns where that
+/// ends: the root of the tree if the directory is not below the other one.
+fn each_name(
+    state: &mut State,
+    (root, mut directory): (u32, u32),
+    mut action: impl FnMut(&mut State, &[u8]) -> Result<(), Errno>,
+) -> Result<u32, Errno> {
+    while directory != tenon_vfs::ROOT && directory != root {
+        let files = &state.files.tree.files;
+        let parent = files.inode(directory)?.parent();
+        let entry = files.name_of(parent, directory)?;
+        action(state, entry.name())?;
+        directory = parent;
+    }
+    Ok(directory)
 }
 
 /// `faccessat`: by the real user.
