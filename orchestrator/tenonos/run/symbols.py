@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tenonos.errors import InputError
+from tenonos.system.bare import BARE
 
 if TYPE_CHECKING:
     from tenonos.build import Built
@@ -24,11 +25,11 @@ _VECTORS = re.compile(r"tenon_vectors((?:\.\w+)*)")
 def address(built: Built, image: str, symbol: str) -> int:
     """The physical address of a symbol, by which the counting plugin identifies code.
 
-    Mortise runs where it is loaded; a Tenon's image is copied from its link address, a guest
-    address, into the VM's RAM.
+    Mortise runs where it is loaded, and so does an image without it; a Tenon's image is otherwise
+    copied from its link address, a guest address, into the VM's RAM.
     """
     value = link_address(built, image, symbol)
-    if image == MORTISE:
+    if image == MORTISE or built.system.mode == BARE:
         return value
     place = built.layout.vm(image)
     return value - place.ipa + place.pa

@@ -27,7 +27,10 @@ def free_port():
         return port
 
 
-def copy(folder, port, address=""):
+BUDGET = "CONFIG_TENON_THREAD_SERVERS=y\nCONFIG_TENON_INET_BUDGET_US=300\n"
+
+
+def copy(folder, port, address="", more=""):
     """The example system with a port of its own, and a static address if one is given."""
     text = (SYSTEM / "system.toml").read_text().replace("7007:", f"{port}:")
     (folder / "system.toml").write_text(text)
@@ -35,7 +38,7 @@ def copy(folder, port, address=""):
     if address:
         config += f'CONFIG_TENON_INET_ADDRESS="{address}"\n'
         config += 'CONFIG_TENON_INET_GATEWAY="10.0.2.2"\n'
-    (folder / "udp-echo.config").write_text(config)
+    (folder / "udp-echo.config").write_text(config + more)
     return folder
 
 
@@ -120,11 +123,14 @@ def test_datagrams_and_bytes_return_also_after_a_flood(tenon, tmp_path):
 
 
 @pytest.mark.timeout(900)
-def test_the_address_may_be_static(tenon, tmp_path):
+def test_the_address_may_be_static_and_the_thread_have_a_budget(tenon, tmp_path):
     port = free_port()
-    assert_well(tenon("build", copy(tmp_path, port, "10.0.2.15/24"), json_file=False, limit=800))
+    folder = copy(tmp_path, port, "10.0.2.15/24", BUDGET)
+    assert_well(tenon("build", folder, json_file=False, limit=800))
     with running(tmp_path) as address:
         assert address == "10.0.2.15"
+        datagrams_return(port)
+        flood(port)
         datagrams_return(port)
 
 
