@@ -98,13 +98,23 @@ impl Ring {
         let mut done = 0;
         while done < count {
             let (page, at, part) = self.place(self.start, count - done);
-            self.start = (self.start + part) % self.capacity;
+            self.start += part;
+            if self.start == self.capacity {
+                self.start = 0;
+            }
             self.length -= part;
             done += part;
-            // A page that is read is not kept, unless the next bytes are written to it.
-            if at + part == PAGE && self.room() >= PAGE {
-                self.pages.remove(page..page + 1, &mut 1, frames);
+            // Of the pages that are read, only the first is kept: an empty ring begins with it again.
+            let is_read = self.length == 0 || at + part == PAGE && self.room() >= PAGE;
+            if page > 0
+                && is_read
+                && let Some(frame) = self.pages.take(page)
+            {
+                frames.release(frame);
             }
+        }
+        if self.length == 0 {
+            self.start = 0;
         }
     }
 

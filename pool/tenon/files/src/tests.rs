@@ -185,7 +185,7 @@ fn a_pipe_keeps_its_bytes_when_its_capacity_changes() {
         .unwrap()
         .unwrap();
     files
-        .read_pipe(index, &mut [0; 15 * PAGE + 100], frames)
+        .read_pipe(index, &mut [0; 15 * PAGE + 99], frames)
         .unwrap();
     files.write_pipe(index, &bytes, frames).unwrap().unwrap();
     assert_eq!(
@@ -193,16 +193,38 @@ fn a_pipe_keeps_its_bytes_when_its_capacity_changes() {
         Err(Errno::EBUSY)
     );
     assert_eq!(files.set_pipe_capacity(index, 8193, frames), Ok(16384));
-    assert_eq!(files.fill(index), Some((9000, 16384 - 9000)));
+    assert_eq!(files.fill(index), Some((9001, 16384 - 9001)));
     assert_eq!(files.set_pipe_capacity(index, 1 << 20, frames), Ok(1 << 20));
     assert_eq!(
         files.set_pipe_capacity(index, (1 << 20) + 1, frames),
         Err(Errno::EPERM)
     );
-    let mut read = vec![0; 9000];
-    assert_eq!(files.read_pipe(index, &mut read, frames), Some(9000));
-    assert_eq!(read, bytes);
+    let mut read = vec![0; 9001];
+    assert_eq!(files.read_pipe(index, &mut read, frames), Some(9001));
+    assert_eq!(read[1..], bytes);
     files.close(reader, frames);
     files.close(writer, frames);
     assert_eq!(frames.available(), total);
+}
+
+#[test]
+fn a_pipe_that_is_read_keeps_one_page() {
+    let mut machine = Frames::of_host(64);
+    let frames = &mut machine;
+    let mut files = Files::new(Tree::new(b"", frames).unwrap());
+    let (reader, writer) = files.pipe(0, frames).unwrap();
+    let Object::Pipe(index, ..) = files.get(&reader).unwrap().object else {
+        panic!()
+    };
+    let unused = frames.available();
+    for (length, most) in [(PAGE, 1), (PAGE, 1), (100, 1), (5 * PAGE + 7, 2), (PAGE, 2)] {
+        let written = files.write_pipe(index, &vec![1; length], frames);
+        assert_eq!(written, Some(Ok(length)));
+        let read = files.read_pipe(index, &mut vec![0; length], frames);
+        assert_eq!(read, Some(length));
+        // The page, and once there were several a node.
+        assert_eq!(unused - frames.available(), most);
+    }
+    files.close(reader, frames);
+    files.close(writer, frames);
 }

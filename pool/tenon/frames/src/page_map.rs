@@ -159,6 +159,19 @@ impl PageMap {
         done
     }
 
+    /// Takes the frame of an index out. Its nodes stay, for the frames that follow, until
+    /// [`remove`](Self::remove) has none left below them.
+    pub fn take(&mut self, index: u64) -> Option<Frame> {
+        let address = self.get(index)?.address();
+        let mut entry = &self.root;
+        for level in (0..self.height).rev() {
+            entry = &entries(load(entry))[(index >> (BITS * level)) as usize % ENTRIES];
+        }
+        entry.store(0, Ordering::Relaxed);
+        // SAFETY: the entry held the frame, and does no longer.
+        Some(unsafe { Frame::from_address(address) })
+    }
+
     /// Releases nodes at the top that have nothing but the first indices, so that a map which has
     /// shrunk has as many nodes as one that never was larger.
     fn lower(&mut self, frames: &mut Allocator) {
@@ -200,14 +213,16 @@ fn remove(
         }
         *budget -= 1;
     } else {
-        let mut occupied = false;
         let span = PageMap::capacity(height - 1);
-        for (start, entry) in (own.start..).step_by(span as usize).zip(entries(address)) {
-            let own = start..start + span;
-            done &= remove(entry, (height - 1, own), range, budget, frames);
-            occupied |= load(entry) != 0;
+        let first = range.start.saturating_sub(own.start) / span;
+        let last = (range.end.min(own.end) - own.start).div_ceil(span);
+        let node = entries(address);
+        for index in first..last {
+            let start = own.start + index * span;
+            let below = (height - 1, start..start + span);
+            done &= remove(&node[index as usize], below, range, budget, frames);
         }
-        if occupied {
+        if node.iter().any(|entry| load(entry) != 0) {
             return done;
         }
     }

@@ -179,6 +179,18 @@ proptest! {
                 }
             }
         }
+        let mut left = model.clone();
+        for index in model.into_keys().step_by(2) {
+            let before = frames.available();
+            let frame = map.take(index).unwrap();
+            frames.release(frame);
+            left.remove(&index);
+            prop_assert_eq!(frames.available(), before + 1);
+            for index in 0..1210 {
+                prop_assert_eq!(map.get(index).is_some(), left.contains_key(&index));
+            }
+        }
+        prop_assert!(map.take(1 << 40).is_none());
         prop_assert!(map.remove(0..u64::MAX, &mut 1000, &mut frames));
         prop_assert!(map.is_empty());
         prop_assert_eq!(frames.available(), total);
