@@ -1,7 +1,7 @@
 //! [`Memory`]: where a transfer reads or writes bytes.
 
 use core::ops::Range;
-use tenon_frames::Frames;
+use tenon_frames::{Frame, Frames};
 use tenon_program::{Errno, Space};
 
 /// Memory that a transfer reads or writes.
@@ -116,6 +116,63 @@ impl Memory<'_> {
             Self::Kernel(bytes) => {
                 let from = bytes.get(offset..).and_then(|rest| rest.get(..to.len()));
                 to.copy_from_slice(from.ok_or(Errno::EFAULT)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies bytes out of the memory, from an offset on, into a frame at another one.
+    pub fn read_to_frame(
+        &mut self,
+        offset: usize,
+        (to, at): (&Frame, usize),
+        length: usize,
+        frames: &mut Frames,
+    ) -> Result<(), Errno> {
+        match self {
+            Self::Process(space, start) => {
+                let from = start.wrapping_add(offset);
+                Ok(space.read_to_frame(from, (to, at), length, frames)?)
+            }
+            Self::Vector(vector) => {
+                let place = (offset, length);
+                vector.each(place, frames, |space, address, part, frames| {
+                    let to = (to, at + part.start);
+                    Ok(space.read_to_frame(address, to, part.len(), frames)?)
+                })
+            }
+            Self::Kernel(bytes) => {
+                let from = bytes.get(offset..).and_then(|rest| rest.get(..length));
+                to.write(at, from.ok_or(Errno::EFAULT)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies bytes of a frame, from an offset on, into the memory at another one.
+    pub fn write_from_frame(
+        &mut self,
+        offset: usize,
+        (from, at): (&Frame, usize),
+        length: usize,
+        frames: &mut Frames,
+    ) -> Result<(), Errno> {
+        match self {
+            Self::Process(space, start) => {
+                let to = start.wrapping_add(offset);
+                Ok(space.write_from_frame(to, (from, at), length, frames)?)
+            }
+            Self::Vector(vector) => {
+                let place = (offset, length);
+                vector.each(place, frames, |space, address, part, frames| {
+                    let from = (from, at + part.start);
+                    Ok(space.write_from_frame(address, from, part.len(), frames)?)
+                })
+            }
+            Self::Kernel(bytes) => {
+                let rest = bytes.get_mut(offset..);
+                let to = rest.and_then(|rest| rest.get_mut(..length));
+                from.read(at, to.ok_or(Errno::EFAULT)?);
                 Ok(())
             }
         }

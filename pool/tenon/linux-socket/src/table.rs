@@ -71,6 +71,9 @@ pub(crate) fn tidy(files: &mut Files, frames: &mut Frames) {
 
 /// Ends a reference to what was received and is not used.
 pub(crate) fn discard(received: &Received, files: &mut Files, frames: &mut Frames) {
+    if (received.from, received.passed) == (u32::MAX, u32::MAX) {
+        return;
+    }
     let discarded = with(|sockets| {
         sockets.release_name(received.from, frames);
         sockets.discard_passed(received.passed);

@@ -10,8 +10,6 @@ use tenon_program::Errno;
 const QUEUE: u32 = 10;
 /// Bytes in front of each message in a ring: its length, and the name of its sender.
 const HEADER: usize = 8;
-/// Bytes that are copied at a time.
-const PIECE: usize = 1024;
 
 /// What is sent.
 #[derive(Debug)]
@@ -97,21 +95,11 @@ impl Socket {
         length: usize,
         frames: &mut Frames,
     ) -> Result<usize, Errno> {
-        let mut piece = [0; PIECE];
-        let mut done = 0;
-        while done < length {
-            let part = (length - done).min(PIECE);
-            if let Err(error) = memory.read(offset + done, &mut piece[..part], frames) {
-                return if done > 0 { Ok(done) } else { Err(error) };
-            }
-            let count = self.ring.append(&piece[..part], frames);
-            self.received += count as u64;
-            done += count;
-            if count < part {
-                break;
-            }
-        }
-        Ok(done)
+        let count = { &mut self.ring }.append_with(length, frames, |frame, at, part, frames| {
+            memory.read_to_frame(offset + part.start, (frame, at), part.len(), frames)
+        })?;
+        self.received += count as u64;
+        Ok(count)
     }
 
     /// Copies the first bytes behind an offset to a receiver; returns how many.
@@ -122,18 +110,9 @@ impl Socket {
         length: usize,
         frames: &mut Frames,
     ) -> Result<usize, Errno> {
-        let mut piece = [0; PIECE];
-        let mut done = 0;
-        while done < length {
-            let part = (length - done).min(PIECE);
-            self.ring.peek(from + done, &mut piece[..part]);
-            match memory.write(offset + done, &piece[..part], frames) {
-                Ok(()) => done += part,
-                Err(_) if done > 0 => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
+        self.ring.peek_with(from, length, |frame, at, part| {
+            memory.write_from_frame(offset + part.start, (frame, at), part.len(), frames)
+        })
     }
 }
 
