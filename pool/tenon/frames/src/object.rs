@@ -296,15 +296,15 @@ impl Frames {
 
     /// A page of an object with a frame of its own, which has its content; `None` without memory.
     fn own_page<'a>(&mut self, object: &'a Object, index: u64) -> Option<&'a Frame> {
-        let record = self.record_mut(object);
-        let is_new = record.pages.get(index).is_none();
-        let frame = record.pages.get_or_allocate(index, self)?;
-        if is_new {
-            let from = usize::try_from(index).unwrap_or(usize::MAX);
-            let below = record.below.get(from.saturating_mul(PAGE)..);
-            frame.write(0, below.unwrap_or_default());
-            set_fetchable(&mut record.fetchable, index, false);
+        if let Some(frame) = object.record().pages.get(index) {
+            return Some(frame);
         }
+        let record = self.record_mut(object);
+        let frame = record.pages.get_or_allocate(index, self)?;
+        let from = usize::try_from(index).unwrap_or(usize::MAX);
+        let below = record.below.get(from.saturating_mul(PAGE)..);
+        frame.write(0, below.unwrap_or_default());
+        set_fetchable(&mut record.fetchable, index, false);
         Some(frame)
     }
 
@@ -353,22 +353,37 @@ impl Frames {
         })
     }
 
-    /// Writes `length` bytes to an object as [`write_object`](Self::write_object) does: `put` writes a range of them into a
-    /// frame from an offset on. Returns how many there was memory for.
-    pub fn write_object_with(
+    /// Writes bytes of a frame from `at` on to an object as [`write_object`](Self::write_object) does.
+    pub fn write_object_from(
+        &mut self,
+        object: &Object,
+        offset: u64,
+        (from, at): (&Frame, usize),
+        length: usize,
+    ) -> usize {
+        self.write_object_with(object, offset, length, |frame, to, part| {
+            frame.copy_part(to, from, at + part.start, part.len());
+        })
+    }
+
+    /// Writes `length` bytes to an object: `put` writes a range of them into a frame from an offset on.
+    fn write_object_with(
         &mut self,
         object: &Object,
         offset: u64,
         length: usize,
         mut put: impl FnMut(&Frame, usize, Range<usize>),
     ) -> usize {
-        let mut done = 0;
+        let (mut done, mut relieved) = (0, false);
         while done < length {
             let to = offset + done as u64;
             let (index, at) = (to / PAGE as u64, (to % PAGE as u64) as usize);
             let part = (PAGE - at).min(length - done);
             let Some(frame) = self.own_page(object, index) else {
-                break;
+                if core::mem::replace(&mut relieved, true) || !self.relieve() {
+                    break;
+                }
+                continue;
             };
             put(frame, at, done..done + part);
             set_fetchable(&mut self.record_mut(object).fetchable, index, false);

@@ -1,11 +1,36 @@
 //! Content of files in a [`FileSystem`]: reading, writing, size.
 
 use crate::{Error, FileSystem, Kind, STEP};
-use core::ops::Range;
 use tenon_frames::{Frame, Frames, Object, PAGE, read_below, read_below_to};
 
 /// Size of a file at most: what a map of pages has.
 const LARGEST: u64 = 1 << 47;
+
+/// The content of a file: of its object, or of the image.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    size: u64,
+    below: &'static [u8],
+    content: Option<&'a Object>,
+}
+
+impl Reader<'_> {
+    /// Bytes from an offset on, up to the end.
+    #[must_use]
+    pub fn rest(&self, offset: u64) -> usize {
+        usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX)
+    }
+
+    /// Copies bytes into a frame from `at` on, up to the end of the file; returns how many.
+    pub fn read_to(&self, offset: u64, (to, at): (&Frame, usize), length: usize) -> usize {
+        if let Some(content) = self.content {
+            return content.read_to(offset, to, at, length);
+        }
+        let length = length.min(self.rest(offset));
+        read_below_to(self.below, offset, (to, at), length);
+        length
+    }
+}
 
 impl FileSystem {
     /// Gives an empty file or symbolic link a content, without copying it.
@@ -49,22 +74,14 @@ impl FileSystem {
         Ok(length)
     }
 
-    /// Copies bytes of a file into a frame from `at` on, up to the end of the file; returns how many.
-    pub fn read_to(
-        &self,
-        number: u32,
-        offset: u64,
-        (to, at): (&Frame, usize),
-        length: usize,
-    ) -> Result<usize, Error> {
+    /// The content of a file, for several reads.
+    pub fn reader(&self, number: u32) -> Result<Reader<'_>, Error> {
         let inode = self.inode(number)?;
-        if let Some(content) = &inode.content {
-            return Ok(content.read_to(offset, to, at, length));
-        }
-        let rest = inode.size.saturating_sub(offset);
-        let length = length.min(usize::try_from(rest).unwrap_or(usize::MAX));
-        read_below_to(inode.below, offset, (to, at), length);
-        Ok(length)
+        Ok(Reader {
+            size: inode.size,
+            below: inode.below,
+            content: inode.content.as_ref(),
+        })
     }
 
     /// The first offset from one on that is in data, or in a hole, by pages; the size where there is
@@ -100,48 +117,31 @@ impl FileSystem {
         from: &[u8],
         frames: &mut Frames,
     ) -> Result<usize, Error> {
-        self.write_with(number, (offset, from.len()), frames, |frame, at, part| {
-            frame.write(at, &from[part]);
-        })
+        self.write_with(
+            number,
+            (offset, from.len()),
+            frames,
+            |content, most, frames| Ok(frames.write_object(content, offset, &from[..most])),
+        )
     }
 
-    /// Writes bytes of a frame from `at` on to a file, as [`write`](Self::write) does.
-    pub fn write_from(
-        &mut self,
-        number: u32,
-        offset: u64,
-        ((from, start), length): ((&Frame, usize), usize),
-        frames: &mut Frames,
-    ) -> Result<usize, Error> {
-        self.write_with(number, (offset, length), frames, |frame, at, part| {
-            frame.copy_part(at, from, start + part.start, part.len());
-        })
-    }
-
-    /// Writes to a file: `put` writes a range of the bytes into a frame from an offset on.
-    fn write_with(
+    /// Writes to a file as [`write`](Self::write) does: `copy` writes to its content, from the offset on
+    /// at most as many bytes as it is called with, and returns how many.
+    pub fn write_with<E: From<Error>>(
         &mut self,
         number: u32,
         (offset, length): (u64, usize),
         frames: &mut Frames,
-        mut put: impl FnMut(&Frame, usize, Range<usize>),
-    ) -> Result<usize, Error> {
-        let end = offset.checked_add(length as u64);
-        end.filter(|end| *end <= LARGEST).ok_or(Error::TooLarge)?;
-        let content = self.content(number, frames)?;
-        let mut done = frames.write_object_with(content, offset, length, &mut put);
-        if done < length && frames.relieve() {
-            let rest = (offset + done as u64, length - done);
-            done += frames.write_object_with(content, rest.0, rest.1, |frame, at, part| {
-                put(
-                    frame,
-                    at,
-                    length - rest.1 + part.start..length - rest.1 + part.end,
-                );
-            });
+        copy: impl FnOnce(&Object, usize, &mut Frames) -> Result<usize, E>,
+    ) -> Result<usize, E> {
+        let room = usize::try_from(LARGEST.saturating_sub(offset)).unwrap_or(usize::MAX);
+        if length > 0 && room == 0 {
+            return Err(Error::TooLarge.into());
         }
+        let content = self.content(number, frames)?;
+        let done = copy(content, length.min(room), frames)?;
         if done == 0 && length > 0 {
-            return Err(Error::NoSpace);
+            return Err(Error::NoSpace.into());
         }
         let size = content.size();
         let now = self.now;

@@ -36,6 +36,7 @@ mod directory;
 mod inode;
 
 pub use attribute::Attribute;
+pub use content::Reader;
 pub use directory::{Entry, NAME};
 pub use inode::{Inode, Kind, Origin};
 

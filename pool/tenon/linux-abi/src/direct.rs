@@ -7,7 +7,7 @@ use tenon_linux_files::names::clock;
 use tenon_process::{Access, Caller, Errno, Files, Frames, Space, State};
 
 /// Bytes that are copied at a time; in between, the mutex of the state is free.
-const STEP: usize = 4 << 12;
+const STEP: usize = 8 << 12;
 
 /// A place in a file: its inode, the offset, and whether that is the descriptor's own.
 pub(crate) type Place = (u32, u64, bool);
@@ -23,9 +23,9 @@ pub(crate) fn read(
     let now = clock(state).now;
     let (process, frames, files) = caller.parts(state)?;
     let files = &mut files.tree.files;
+    let file = files.reader(inode)?;
     // A buffer behind the end of the file need not exist.
-    let rest = files.inode(inode)?.size.saturating_sub(offset);
-    let wanted = length.min(usize::try_from(rest).unwrap_or(usize::MAX));
+    let wanted = length.min(file.rest(offset));
     let mut done = 0;
     let copied = process.space()?.try_each_page(
         (to, wanted),
@@ -33,7 +33,7 @@ pub(crate) fn read(
         frames,
         |frame, at, part, _| {
             let from = offset + part.start as u64;
-            let count = files.read_to(inode, from, (frame, at), part.len())?;
+            let count = file.read_to(from, (frame, at), part.len());
             done += count;
             Ok::<_, Errno>(count == part.len())
         },
@@ -68,24 +68,30 @@ pub(crate) fn write(
     clock(state);
     let (process, frames, files) = caller.parts(state)?;
     let files = &mut files.tree.files;
-    let mut done = 0;
-    let copied = process.space()?.try_each_page(
-        (from, length),
-        Access::Read,
-        frames,
-        |frame, at, part, frames| {
-            let to = offset + part.start as u64;
-            let count = files.write_from(inode, to, ((frame, at), part.len()), frames)?;
-            done += count;
-            Ok::<_, Errno>(count == part.len())
-        },
-    );
-    if done == 0 {
-        copied?;
-    } else {
-        let (files, frames) = (&mut state.files, &mut state.frames);
-        files.changed(inode, event::MODIFY, frames);
+    if length == 0 {
+        return Ok((0, true));
     }
+    let space = process.space()?;
+    let done = files.write_with(inode, (offset, length), frames, |content, most, frames| {
+        let mut done = 0;
+        let copied = space.try_each_page(
+            (from, most),
+            Access::Read,
+            frames,
+            |frame, at, part, frames| {
+                let to = offset + part.start as u64;
+                let count = frames.write_object_from(content, to, (frame, at), part.len());
+                done += count;
+                Ok::<_, Errno>(count == part.len())
+            },
+        );
+        if done == 0 {
+            copied?;
+        }
+        Ok::<_, Errno>(done)
+    })?;
+    let (files, frames) = (&mut state.files, &mut state.frames);
+    files.changed(inode, event::MODIFY, frames);
     if own {
         set_offset(state, caller, caller.int(0), offset + done as u64)?;
     }
