@@ -93,11 +93,14 @@ impl FileSystem {
 
     /// The place of a name: offset of the record, the record, and the offset of the one before.
     fn locate(&self, directory: u32, name: &[u8]) -> Result<(u64, Record, Option<u64>), Error> {
-        let pages = self.pages(directory)?;
+        let inode = self.inode(directory)?;
+        if inode.kind != Kind::Directory {
+            return Err(Error::NotDirectory);
+        }
         check(name)?;
-        for page in 0..pages {
+        for page in 0..inode.size / PAGE as u64 {
             let first = page * PAGE as u64;
-            let Some((frame, ..)) = self.record(directory, first) else {
+            let Some(frame) = inode.pages.get(page) else {
                 continue;
             };
             let (mut at, mut before) = (0, None);
