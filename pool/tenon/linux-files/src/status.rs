@@ -169,29 +169,31 @@ fn structure<const N: usize>(fields: &[(usize, usize, u64)]) -> [u8; N] {
 
 impl Status {
     /// `struct stat` of AArch64.
-    fn bytes(&self) -> [u8; 128] {
+    fn bytes(&self) -> [[u8; 8]; 16] {
         let [accessed, modified, changed] = self.times;
         // The lower 8 bits of the minor number are below the major one.
         let (major, minor) = self.device;
         let device = minor & 0xff | major << 8 | (minor & !0xff) << 12;
-        structure(&[
-            (0, 8, 1),
-            (8, 8, self.number),
-            (16, 4, self.mode.into()),
-            (20, 4, self.links.into()),
-            (24, 4, self.owner[0].into()),
-            (28, 4, self.owner[1].into()),
-            (32, 8, device.into()),
-            (48, 8, self.size),
-            (56, 4, PAGE),
-            (64, 8, self.size.div_ceil(512)),
-            (72, 8, accessed / SECOND),
-            (80, 8, accessed % SECOND),
-            (88, 8, modified / SECOND),
-            (96, 8, modified % SECOND),
-            (104, 8, changed / SECOND),
-            (112, 8, changed % SECOND),
-        ])
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let words = [
+            1,
+            self.number,
+            pair(self.mode, self.links),
+            pair(self.owner[0], self.owner[1]),
+            device.into(),
+            0,
+            self.size,
+            PAGE,
+            self.size.div_ceil(512),
+            accessed / SECOND,
+            accessed % SECOND,
+            modified / SECOND,
+            modified % SECOND,
+            changed / SECOND,
+            changed % SECOND,
+            0,
+        ];
+        words.map(u64::to_le_bytes)
     }
 
     /// `struct statx`.
@@ -234,8 +236,8 @@ pub fn newfstatat(caller: &Caller) -> Result<u64, Errno> {
     known(caller.argument(3), NO_FOLLOW | EMPTY_PATH | NO_AUTOMOUNT)?;
     with_state(|state| {
         let subject = Subject::of_arguments(state, caller, caller.argument(3))?;
-        let bytes = subject.status(state)?.bytes();
-        user_memory::write(state, caller, caller.address(2), &bytes)?;
+        let words = subject.status(state)?.bytes();
+        user_memory::write(state, caller, caller.address(2), words.as_flattened())?;
         Ok(0)
     })
 }
@@ -263,8 +265,8 @@ pub fn statx(caller: &Caller) -> Result<u64, Errno> {
 pub fn fstat(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let subject = Subject::of_descriptor(state, caller, caller.int(0))?;
-        let bytes = subject.status(state)?.bytes();
-        user_memory::write(state, caller, caller.address(1), &bytes)?;
+        let words = subject.status(state)?.bytes();
+        user_memory::write(state, caller, caller.address(1), words.as_flattened())?;
         Ok(0)
     })
 }
