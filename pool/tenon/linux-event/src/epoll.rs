@@ -102,13 +102,6 @@ pub fn epoll_create1(caller: &Caller) -> Result<u64, Errno> {
     })
 }
 
-/// The event poll of a descriptor.
-fn poll(state: &mut State, caller: &Caller, number: i32) -> Result<u32, Errno> {
-    let (process, _, files) = caller.parts(state)?;
-    let object = files.get(&process.descriptor(number)?.file)?.object;
-    poll_of(&object).ok_or(Errno::EINVAL)
-}
-
 /// `epoll_ctl`.
 pub fn epoll_ctl(caller: &Caller) -> Result<u64, Errno> {
     const ADD: i32 = 1;
@@ -197,8 +190,9 @@ fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64,
         return Err(Errno::EINVAL);
     }
     let attempt = |state: &mut State| {
-        let poll = poll(state, caller, caller.int(0))?;
         let (process, frames, files) = caller.parts(state)?;
+        let object = files.get(&process.descriptor(caller.int(0))?.file)?.object;
+        let poll = poll_of(&object).ok_or(Errno::EINVAL)?;
         let mut memory = Memory::Process(process.space()?, to);
         let done = with(|watches| {
             watches.collect(poll, most, (files, poll_of), |_, index, events, data| {

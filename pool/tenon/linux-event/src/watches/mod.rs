@@ -507,8 +507,8 @@ impl Watches {
     ) -> Result<usize, Errno> {
         let mut done = 0;
         let of_poll = self.polls.get(poll).ok_or(Errno::EBADF)?;
-        let (source, last) = (of_poll.source, of_poll.last);
-        let mut at = of_poll.first;
+        let (source, first, last) = (of_poll.source, of_poll.first, of_poll.last);
+        let mut at = first;
         while done < most && at != NONE {
             let number = at;
             let events = self.events_of(number, files, poll_of, 1);
@@ -528,13 +528,18 @@ impl Watches {
                     Err(error) => return Err(error),
                 }
             }
+            let stays = events != 0 && asked & (mode::ONCE | mode::EDGE) == 0;
+            if stays && first == last {
+                // The only one is looked at again by the next call.
+                break;
+            }
             self.remove_pending(number);
             if asked & mode::ONCE != 0
                 && events != 0
                 && let Some(watch) = self.watches.get_mut(number)
             {
                 watch.events &= mode::ALL;
-            } else if events != 0 && asked & mode::EDGE == 0 {
+            } else if stays {
                 // Looked at again by the next call.
                 self.append_pending(number);
             }
