@@ -31,6 +31,7 @@ PROGRAMS = (
     "descriptors",
     "paths",
     "creation",
+    "copies",
     "submission",
     "watches",
     "execution",

@@ -81,21 +81,6 @@ impl Frame {
             }
     }
 
-    /// Copies bytes of another frame from `from` on into this one, from `offset` on; bytes beyond
-    /// either frame are not copied.
-    pub fn copy_part(&self, offset: usize, other: &Self, from: usize, length: usize) {
-        let length = length.min(PAGE.saturating_sub(offset.max(from)));
-        // SAFETY: both places lie within their frames, which are mapped and allocated; nothing has a
-        // Rust reference to either.
-        unsafe {
-            core::ptr::copy(
-                (other.0 + from) as *const u8,
-                (self.0 + offset) as *mut u8,
-                length,
-            );
-        }
-    }
-
     /// Fills a range with zeros, as far as it is in the frame.
     pub fn clear(&self, offset: usize, length: usize) {
         let length = length.min(PAGE.saturating_sub(offset));
@@ -103,11 +88,34 @@ impl Frame {
         // reference to it.
         unsafe { core::ptr::write_bytes((self.0 + offset) as *mut u8, 0, length) };
     }
+}
 
-    /// Copies the whole content of another frame into this one.
-    pub fn copy_from(&self, other: &Self) {
-        // SAFETY: both frames are mapped and allocated; nothing has a Rust reference to either.
-        unsafe { core::ptr::copy(other.0 as *const u8, self.0 as *mut u8, PAGE) };
+/// A function that copies bytes between frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Copier(pub(crate) unsafe fn(*const u8, *mut u8, usize));
+
+impl Copier {
+    /// Copies bytes of a frame from an offset on into another one, from `at` on; bytes beyond either
+    /// frame are not copied.
+    pub fn copy(self, (from, start): (&Frame, usize), (to, at): (&Frame, usize), length: usize) {
+        let length = length.min(PAGE.saturating_sub(start.max(at)));
+        // SAFETY: both places lie within their frames, which are mapped and allocated; nothing has a
+        // Rust reference to either.
+        unsafe {
+            (self.0)(
+                (from.0 + start) as *const u8,
+                (to.0 + at) as *mut u8,
+                length,
+            )
+        };
+    }
+
+    /// Copies bytes into a frame from `at` on; bytes beyond it are not copied.
+    pub fn write(self, from: &[u8], (to, at): (&Frame, usize)) {
+        let length = from.len().min(PAGE.saturating_sub(at));
+        // SAFETY: the target lies within the frame, which is mapped and allocated; nothing has a Rust
+        // reference to it.
+        unsafe { (self.0)(from.as_ptr(), (to.0 + at) as *mut u8, length) };
     }
 }
 
@@ -129,6 +137,7 @@ pub struct Allocator {
     available: u32,
     /// The word of each frame.
     table: usize,
+    pub(crate) copier: Copier,
 }
 
 impl Allocator {
@@ -154,6 +163,7 @@ impl Allocator {
             free: NONE,
             available: count,
             table,
+            copier: Copier(core::ptr::copy),
         }
     }
 
@@ -165,6 +175,12 @@ impl Allocator {
         let start = (memory.as_ptr() as usize).next_multiple_of(PAGE);
         // SAFETY: nothing else uses the memory, which has its own address.
         unsafe { Self::new(start..start + pages * PAGE) }
+    }
+
+    /// The function that copies between frames.
+    #[must_use]
+    pub fn copier(&self) -> Copier {
+        self.copier
     }
 
     /// The number of free frames.
@@ -184,7 +200,7 @@ impl Allocator {
     /// A copy of a frame, if one is free.
     pub fn allocate_copy(&mut self, of: &Frame) -> Option<Frame> {
         let frame = self.allocate_uncleared()?;
-        frame.copy_from(of);
+        self.copier.copy((of, 0), (&frame, 0), PAGE);
         Some(frame)
     }
 

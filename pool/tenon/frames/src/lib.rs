@@ -42,7 +42,7 @@ mod object;
 mod page_map;
 mod table;
 
-pub use allocator::{Allocator, Frame, PAGE};
+pub use allocator::{Allocator, Copier, Frame, PAGE};
 pub use object::{Frames, Object, read_below, read_below_to};
 pub use page_map::PageMap;
 pub use table::Table;

@@ -1,6 +1,6 @@
 //! [`Object`]: memory that files, mappings and processes share, page by page.
 
-use crate::allocator::{Allocator, Frame, PAGE};
+use crate::allocator::{Allocator, Copier, Frame, PAGE};
 use crate::page_map::PageMap;
 use crate::table::Table;
 use core::ops::{Deref, DerefMut, Range};
@@ -93,7 +93,13 @@ impl Object {
     }
 
     /// Copies bytes into a frame from `at` on, up to the end of the object; returns how many.
-    pub fn read_to(&self, offset: u64, to: &Frame, at: usize, length: usize) -> usize {
+    pub fn read_to(
+        &self,
+        offset: u64,
+        (to, at): (&Frame, usize),
+        length: usize,
+        copier: Copier,
+    ) -> usize {
         let record = self.record();
         let rest = record.size.saturating_sub(offset);
         let length = length.min(usize::try_from(rest).unwrap_or(usize::MAX));
@@ -103,8 +109,8 @@ impl Object {
             let (index, start) = (from / PAGE as u64, (from % PAGE as u64) as usize);
             let part = (PAGE - start).min(length - done);
             match record.pages.get(index) {
-                Some(frame) => to.copy_part(at + done, frame, start, part),
-                None => read_below_to(record.below, from, (to, at + done), part),
+                Some(frame) => copier.copy((frame, start), (to, at + done), part),
+                None => read_below_to(record.below, from, (to, at + done), part, copier),
             }
             done += part;
         }
@@ -154,12 +160,20 @@ pub fn read_below(below: &[u8], offset: u64, to: &mut [u8]) {
 }
 
 /// As [`read_below`], into a frame from an offset on.
-pub fn read_below_to(below: &[u8], offset: u64, (to, at): (&Frame, usize), length: usize) {
+pub fn read_below_to(
+    below: &[u8],
+    offset: u64,
+    (to, at): (&Frame, usize),
+    length: usize,
+    copier: Copier,
+) {
     let from = usize::try_from(offset).unwrap_or(usize::MAX);
     let below = below.get(from..).unwrap_or_default();
     let count = length.min(below.len());
-    to.write(at, &below[..count]);
-    to.clear(at + count, length - count);
+    copier.write(&below[..count], (to, at));
+    if count < length {
+        to.clear(at + count, length - count);
+    }
 }
 
 /// The frames of a range of RAM, and the objects that have some of them.
@@ -204,6 +218,17 @@ impl Frames {
     pub unsafe fn new(range: Range<usize>) -> Self {
         // SAFETY: as the caller promises.
         Self::of(unsafe { Allocator::new(range) })
+    }
+
+    /// The same frames, with a function that copies between them.
+    ///
+    /// # Safety
+    ///
+    /// The function copies bytes from the first place to the second one, as [`core::ptr::copy`] does.
+    #[must_use]
+    pub unsafe fn copying_by(mut self, copy: unsafe fn(*const u8, *mut u8, usize)) -> Self {
+        self.allocator.copier = Copier(copy);
+        self
     }
 
     /// Frames of memory that is not freed, for tests on the host.
@@ -361,8 +386,9 @@ impl Frames {
         (from, at): (&Frame, usize),
         length: usize,
     ) -> usize {
+        let copier = self.copier;
         self.write_object_with(object, offset, length, |frame, to, part| {
-            frame.copy_part(to, from, at + part.start, part.len());
+            copier.copy((from, at + part.start), (frame, to), part.len());
         })
     }
 

@@ -1,7 +1,7 @@
 //! Content of files in a [`FileSystem`]: reading, writing, size.
 
 use crate::{Error, FileSystem, Kind, STEP};
-use tenon_frames::{Frame, Frames, Object, PAGE, read_below, read_below_to};
+use tenon_frames::{Copier, Frame, Frames, Object, PAGE, read_below, read_below_to};
 
 /// Size of a file at most: what a map of pages has.
 const LARGEST: u64 = 1 << 47;
@@ -22,12 +22,18 @@ impl Reader<'_> {
     }
 
     /// Copies bytes into a frame from `at` on, up to the end of the file; returns how many.
-    pub fn read_to(&self, offset: u64, (to, at): (&Frame, usize), length: usize) -> usize {
+    pub fn read_to(
+        &self,
+        offset: u64,
+        (to, at): (&Frame, usize),
+        length: usize,
+        copier: Copier,
+    ) -> usize {
         if let Some(content) = self.content {
-            return content.read_to(offset, to, at, length);
+            return content.read_to(offset, (to, at), length, copier);
         }
         let length = length.min(self.rest(offset));
-        read_below_to(self.below, offset, (to, at), length);
+        read_below_to(self.below, offset, (to, at), length, copier);
         length
     }
 }

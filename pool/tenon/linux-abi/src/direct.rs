@@ -31,9 +31,9 @@ pub(crate) fn read(
         (to, wanted),
         Access::Write,
         frames,
-        |frame, at, part, _| {
-            let from = offset + part.start as u64;
-            let count = file.read_to(from, (frame, at), part.len());
+        |frame, at, part, frames| {
+            let (from, copier) = (offset + part.start as u64, frames.copier());
+            let count = file.read_to(from, (frame, at), part.len(), copier);
             done += count;
             Ok::<_, Errno>(count == part.len())
         },

@@ -7,11 +7,19 @@
 //! thread dispatched, without a return from [`run`]. [`Space`] has what a switch between threads
 //! saves and restores in addition: the translation base, TPIDR_EL0, floating point.
 //!
-//! Guarantees: no allocation, no loop, no lock. An exception of EL0 takes 28 instructions to the
-//! caller of [`run`], the way back 28. The vectors of the kernel are as in an image without EL0.
+//! In a system call, [`copy`] moves bytes through registers of floating point, which a switch stores with
+//! those of the space.
+//!
+//! Guarantees: no allocation and no lock; the one loop is that of a copy. An exception of EL0 takes 28
+//! instructions to the caller of [`run`], the way back 28. The vectors of the kernel are as in an image
+//! without EL0.
 
 #![cfg_attr(not(test), no_std)]
 #![expect(unsafe_code, reason = "execution at EL0, registers of the system")]
+
+mod copy;
+
+pub use copy::copy;
 
 use core::cell::Cell;
 use core::mem::offset_of;
@@ -244,9 +252,9 @@ fn now() -> u64 {
 #[repr(C, align(16))]
 struct FpState(Cell<[u64; 66]>);
 
-/// The space whose floating-point registers the core has, if the kernel uses none: a switch to a
-/// thread without a space keeps them, so that its path is no longer from such a thread than from
-/// others.
+/// The space whose floating-point registers the core has, if the kernel uses none but in [`copy`], which
+/// a thread with a space calls: a switch to a thread without one keeps them, so that its path is no
+/// longer from such a thread than from others.
 static FP_OWNER: AtomicPtr<Space> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Whether threads or handlers of the image use floating-point registers.

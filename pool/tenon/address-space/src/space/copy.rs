@@ -29,8 +29,9 @@ impl<const N: usize> AddressSpace<N> {
         length: usize,
         frames: &mut Frames,
     ) -> Result<(), Denied> {
+        let copier = frames.copier();
         self.each_page(from, length, Access::Read, frames, |frame, start, part| {
-            to.copy_part(at + part.start, frame, start, part.len());
+            copier.copy((frame, start), (to, at + part.start), part.len());
         })
     }
 
@@ -42,8 +43,9 @@ impl<const N: usize> AddressSpace<N> {
         length: usize,
         frames: &mut Frames,
     ) -> Result<(), Denied> {
+        let copier = frames.copier();
         self.each_page(to, length, Access::Write, frames, |frame, start, part| {
-            frame.copy_part(start, from, at + part.start, part.len());
+            copier.copy((from, at + part.start), (frame, start), part.len());
         })
     }
 

@@ -191,6 +191,6 @@ impl<const N: usize> AddressSpace<N> {
 /// A copy of a page of an object.
 fn object_copy(object: &Object, index: u64, frames: &mut Frames) -> Option<Frame> {
     let frame = frames.allocate()?;
-    object.read_to(index * PAGE as u64, &frame, 0, PAGE);
+    object.read_to(index * PAGE as u64, (&frame, 0), PAGE, frames.copier());
     Some(frame)
 }

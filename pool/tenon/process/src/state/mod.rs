@@ -157,7 +157,7 @@ impl State {
             )
         };
         // SAFETY: what is behind the reserved places is of the frames alone.
-        let mut frames = unsafe { Frames::new(start..memory.end) };
+        let mut frames = unsafe { Frames::new(start..memory.end).copying_by(tenon_user::copy) };
         let total = frames.available() * PAGE;
         let tree = Tree::new(archive, &mut frames)?;
         let state = Self {
