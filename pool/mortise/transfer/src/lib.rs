@@ -38,7 +38,7 @@ mod first_use;
 mod view;
 
 pub use first_use::FirstUse;
-pub use view::{View, Word};
+pub use view::{PIECE, View, Word};
 
 use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window, Words};
