@@ -78,6 +78,7 @@ def test_every_key_of_a_system_is_explained_and_the_examples_hold():
         schema.MachineSpec,
         schema.NativeSpec,
         schema.NetworkSpec,
+        schema.PortSpec,
         schema.RegionSpec,
         schema.RegulationSpec,
         schema.VlibSpec,
@@ -85,11 +86,11 @@ def test_every_key_of_a_system_is_explained_and_the_examples_hold():
     fields = [field for model in models for field in model.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
     tables = {"vm", "task", "reserve", "manages", "detach", "template", "channel", "vlib"}
-    tables |= {"region", "regulation", "disk", "network", "card", "native", "machine"}
+    tables |= {"region", "regulation", "disk", "network", "port", "card", "native", "machine"}
     assert not {key for key in keys - tables if f"`{key}`" not in text}
     assert not {key for key in tables if not re.search(rf"\[[a-z.]*{key}\]", text)}
     examples = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    assert len(examples) == 11
+    assert len(examples) == 12
     for example in examples:
         spec, lines = schema.parse(example, "docs/system.md")
         assert from_spec(spec, ROOT / "docs" / "system.toml", "docs/system.md", lines)

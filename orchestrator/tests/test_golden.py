@@ -75,6 +75,29 @@ size = "1M"
 """Parts of a disk, beside those in memory that `tests/systems/disk` has."""
 
 
+NETWORKS = (
+    table("disk", vm="linux", size="1M")
+    + table("network", name="lan", vms=["linux", "other", "last"])
+    + table("network.port", vm="other", mac="02:00:00:00:00:99", rate="1M")
+    + table("network.port", vm="last", isolated=True)
+    + table("network", name="field", vms=["other", "linux"])
+)
+"""A disk and two networks, in addition to the VMs."""
+
+
+def networks() -> bytes:
+    vms = (
+        linux(cpus=[0]),
+        table("vm", name="other", kind="linux", cpus=[1], memory="256M"),
+        table("vm", name="last", kind="linux", cpus=[2], memory="256M"),
+    )
+    spec, lines = parse(described("networks", *vms, NETWORKS), "networks")
+    file = ROOT / "systems/networks/system.toml"
+    loaded = system.from_spec(spec, file, "networks", lines)
+    contents = dict.fromkeys(("linux", "other", "last"), CONTENTS["linux"])
+    return manifest.write(loaded, lay_out(loaded, 100_000, contents))
+
+
 def disks() -> bytes:
     file = ROOT / "tests/systems/disk/system.toml"
     spec, lines = parse(file.read_text() + DISKS, "disk")
@@ -96,6 +119,7 @@ def written() -> dict[Path, bytes]:
         DYNAMIC: manifest.write(*on_call()),
         GUEST: guest_header.guest(demo, demo.vm("motor"), layout.vm("motor")),
         GOLDEN / "disk.bin": disks(),
+        GOLDEN / "network.bin": networks(),
     } | {GOLDEN / f"{name}.bin": other(of) for name, of in OTHERS.items()}
 
 

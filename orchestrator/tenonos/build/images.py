@@ -112,6 +112,7 @@ class Space:
         if self.system.mode == "static":
             # The frames of these are not counted beforehand.
             many = shared or self.system.virtual_disks or _with_cards(self.system)
+            many = many or self.system.virtual_networks
             many = many or any(vm.detach or vm.colours for vm in self.system.vms)
             counted_frames = not many
             demanded += self._spared(alone=not many)
@@ -463,6 +464,9 @@ def needs(system: System) -> Iterator[Need]:
         yield Need("CAP_VIRT_DISK", "a disk in memory", system.where("disk", disk.index))
     for disk in system.drives[:1]:
         yield Need("CAP_VIRT_DRIVE", f'disk "{disk.name}"', system.where("disk", disk.index))
+    for network in system.virtual_networks[:1]:
+        where = system.where("network", network.index)
+        yield Need("CAP_VIRT_SWITCH", f'network "{network.name}"', where)
     for channel in system.channels[:1]:
         where = system.where("channel", channel.index)
         yield Need("CAP_IPC_CHANNEL", f'channel "{channel.name}"', where)

@@ -24,6 +24,7 @@ from tenonos.system.model import (
     Manages,
     Native,
     Network,
+    Port,
     Region,
     Regulation,
     Reserve,
@@ -37,6 +38,8 @@ from tenonos.system.model import (
 from tenonos.system.schema import (
     GuestSpec,
     ManagesSpec,
+    NetworkSpec,
+    PortSpec,
     ReserveSpec,
     SystemSpec,
     TaskSpec,
@@ -154,7 +157,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
             )
             for index, each in enumerate(spec.disk)
         ),
-        networks=tuple(Network(each.device, tuple(each.forward)) for each in spec.network),
+        networks=tuple(_network(index, each) for index, each in enumerate(spec.network)),
         cards=tuple(Card(each.device, each.model) for each in spec.card),
         natives=tuple(
             Native(index, each.name, each.app, each.cpus[0], tuple(each.rights), each.period)
@@ -164,6 +167,18 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
     )
     check(system)
     return system
+
+
+def _network(index: int, spec: NetworkSpec) -> Network:
+    keys = {each.vm: (number, each) for number, each in reversed([*enumerate(spec.port)])}
+    ports = []
+    for vm in spec.vms:
+        number, each = keys.get(vm, (None, PortSpec(vm=vm)))
+        mac = None if each.mac is None else bytes.fromhex(each.mac.replace(":", ""))
+        ports.append(Port(vm, number, mac, each.rate, each.isolated))
+    keyed = tuple(each.vm for each in spec.port)
+    forward = tuple(spec.forward)
+    return Network(index, spec.name, spec.device, tuple(ports), keyed, forward)
 
 
 def _vm(

@@ -5,7 +5,7 @@ Nothing in them is random, so builds are reproducible.
 
 import fdt
 
-from tenonos.system import detach, disks
+from tenonos.system import detach, disks, networks
 from tenonos.system.board import PCIE, SERIAL, Board, Device
 from tenonos.system.limits import PAGE
 from tenonos.system.memory_map import ChannelEnd, Layout, VlibEnd, VmLayout
@@ -67,6 +67,7 @@ def linux(system: System, vm: Vm, layout: Layout) -> bytes:
         if name != SERIAL:
             _device(root, board, name)
     disks.tree(root, vm, layout)
+    networks.tree(root, vm, layout)
     for end in place.channels.values():
         _channel(root, system, end)
     detach.tree(root, system, vm, place)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tenonos.errors import InputError
-from tenonos.system import channels, colours, detach, disks, foreign, vlibs
+from tenonos.system import channels, colours, detach, disks, foreign, networks, vlibs
 from tenonos.system.limits import BLOCK, PAGE
 from tenonos.system.memory_map import (
     LOG_SIZE,
@@ -127,6 +127,7 @@ def lay_out(
         reserve=reserve,
         coloured=coloured,
         disks=tuple(stores),
+        ports=networks.place(system),
     )
 
 

@@ -43,6 +43,9 @@ PAYLOADS = 4
 TEMPLATES, CHANNELS, VLIBS, DISKS = 8, 16, 4, 8
 """The most of each in a system (pool/core/manifest)."""
 
+PORTS = 16
+"""The most ports of networks between VMs (pool/core/manifest)."""
+
 DRIVES = 2
 """The most disks of a board that Mortise drives (pool/mortise/drive)."""
 

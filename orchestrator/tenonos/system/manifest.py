@@ -10,7 +10,7 @@ from typing import Any
 
 from construct import Array, Int8ul, Int16ul, Int32ul, Int64ul, Padding, Struct
 
-from tenonos.system import colours, detach, disks, regulation
+from tenonos.system import colours, detach, disks, networks, regulation
 from tenonos.system.limits import INTERRUPTS, MAPPINGS, NAME, PAGE, PAYLOADS, VCPUS, VMS
 from tenonos.system.memory_map import LOG_SIZE, STATUS_SIZE, GuestLayout, Layout, VmLayout
 from tenonos.system.model import Channel, System, Template, Vlib, Vm
@@ -121,7 +121,7 @@ DISK = Struct(
     interrupt=Int16ul,
     vm=Int8ul,
     read_only=Int8ul,
-    store=choice("memory", "drive"),
+    store=choice("memory", "drive", "network"),
     _pad=Padding(3),
 )
 
@@ -215,7 +215,8 @@ def _values(table: str, system: System, layout: Layout) -> Iterable[dict[str, An
         case "vlibs":
             return [_vlib(system, vlib, layout) for vlib in system.vlibs]
         case "disks":
-            return [disks.record(system, disk) for disk in layout.disks]
+            stores = [disks.record(system, disk) for disk in layout.disks]
+            return stores + [networks.record(system, port) for port in layout.ports]
     return []
 
 

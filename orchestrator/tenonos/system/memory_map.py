@@ -312,6 +312,20 @@ class DiskLayout:
 
 
 @dataclass(frozen=True)
+class PortLayout:
+    """The card of a VM in a network between VMs."""
+
+    vm: str
+    network: int
+    mac: bytes
+    rate: int
+    """Most bytes per second that it sends, 0 without a limit."""
+    isolated: bool
+    registers: int
+    interrupt: int
+
+
+@dataclass(frozen=True)
 class Layout:
     """The whole map. `mortise_text` is the physical range of Mortise's code."""
 
@@ -329,6 +343,7 @@ class Layout:
     reserve: ReserveLayout | None = None
     coloured: ColouredMemory | None = None
     disks: tuple[DiskLayout, ...] = ()
+    ports: tuple[PortLayout, ...] = ()
 
     def vm(self, name: str) -> VmLayout:
         """The layout of the VM called `name`."""

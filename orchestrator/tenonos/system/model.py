@@ -286,10 +286,30 @@ class RootDisk:
 
 
 @dataclass(frozen=True)
-class Network:
-    """An isolated network behind a virtio transport."""
+class Port:
+    """The card of a VM in a network between VMs."""
 
-    device: str
+    vm: str
+    index: int | None = None
+    """The number of the table with its keys."""
+    mac: bytes | None = None
+    rate: int | None = None
+    """Most bytes per second that it sends."""
+    isolated: bool = False
+    """Whether it reaches no other isolated port."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network: behind a virtio transport of a device, provided by the emulator, or between VMs,
+    provided by Mortise."""
+
+    index: int
+    name: str | None
+    device: str | None
+    ports: tuple[Port, ...]
+    keyed: tuple[str, ...]
+    """The VMs of the tables with keys."""
     forward: tuple[str, ...] = ()
     """Ports of the host that lead to ports of the guest: `HOST:GUEST/PROTOCOL`."""
 
@@ -336,8 +356,9 @@ class System:
         for disk in self.disks:
             if disk.device is not None:
                 yield "disk", disk.index, disk.device, disk
-        for index, network in enumerate(self.networks):
-            yield "network", index, network.device, network
+        for network in self.networks:
+            if network.device is not None:
+                yield "network", network.index, network.device, network
         for index, card in enumerate(self.cards):
             yield "card", index, card.device, card
 
@@ -350,6 +371,11 @@ class System:
     def memory_disks(self) -> tuple[Disk, ...]:
         """The virtual disks in memory."""
         return tuple(disk for disk, _ in self.virtual_disks if disk.on is None)
+
+    @property
+    def virtual_networks(self) -> tuple[Network, ...]:
+        """The networks that Mortise provides."""
+        return tuple(network for network in self.networks if network.device is None)
 
     @property
     def drives(self) -> tuple[Disk, ...]:

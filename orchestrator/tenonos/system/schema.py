@@ -256,10 +256,28 @@ def _forwarded_port(value: str) -> str:
     return value
 
 
-class NetworkSpec(_Spec):
-    """A network behind a virtio transport: `[[network]]`."""
+def _hardware_address(value: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", value):
+        raise ValueError(f'"{value}" is not an Ethernet address; write one as 02:00:00:00:00:01')
+    return value
 
-    device: Filled
+
+class PortSpec(_Spec):
+    """Keys of a VM's card in a network: `[[network.port]]`."""
+
+    vm: Filled
+    mac: Annotated[str, AfterValidator(_hardware_address)] | None = None
+    rate: Size | None = None
+    isolated: bool = False
+
+
+class NetworkSpec(_Spec):
+    """A network behind a virtio transport of the emulator's, or one between VMs: `[[network]]`."""
+
+    name: Name | None = None
+    device: Filled | None = None
+    vms: list[Filled] = []
+    port: list[PortSpec] = []
     forward: list[Annotated[str, AfterValidator(_forwarded_port)]] = []
 
 
@@ -354,6 +372,7 @@ _TABLES: dict[str, type[_Spec]] = {
     "native": NativeSpec,
     "disk": DiskSpec,
     "network": NetworkSpec,
+    "port": PortSpec,
     "card": CardSpec,
     "task": TaskSpec,
     "manages": ManagesSpec,

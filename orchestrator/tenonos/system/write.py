@@ -6,13 +6,15 @@ from pydantic import BaseModel
 
 from tenonos.system.schema import SystemSpec
 
-_PLAIN = ("native", "channel", "vlib", "disk", "network", "card")
+_PLAIN = ("native", "channel", "vlib", "disk", "card")
 """Arrays of tables without nested tables."""
 
 
 def render(spec: SystemSpec) -> str:
     """`spec` as TOML, in the usual order, without defaults."""
-    parts = [_table("", spec, "machine", "reserve", "regulation", "vm", "template", *_PLAIN)]
+    parts = [
+        _table("", spec, "machine", "reserve", "regulation", "vm", "template", "network", *_PLAIN)
+    ]
     if spec.machine is not None:
         parts.append(_table("[machine]\n", spec.machine))
     if spec.reserve is not None:
@@ -32,6 +34,9 @@ def render(spec: SystemSpec) -> str:
         parts += [_table("[[template.task]]\n", task) for task in template.task]
     for name in _PLAIN:
         parts += [_table(f"[[{name}]]\n", each) for each in getattr(spec, name)]
+    for network in spec.network:
+        parts.append(_table("[[network]]\n", network, "port"))
+        parts += [_table("[[network.port]]\n", port) for port in network.port]
     return "\n".join(parts)
 
 

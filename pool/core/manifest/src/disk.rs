@@ -1,7 +1,9 @@
 //! Virtual disk record: a disk in memory or a partition of a physical disk.
 
+#[cfg(doc)]
+use crate::Port;
 use crate::disjoint::{PHYSICAL, clash, uses};
-use crate::tables::Tables;
+use crate::tables::{Record, Tables};
 use crate::vm::are_pages;
 use crate::{Error, InterruptMode, Reserve, System, limits};
 use core_memory::{IntermediateRange, PhysicalRange};
@@ -38,16 +40,28 @@ pub enum Store {
     Memory,
     /// A physical disk.
     Drive,
+    /// None: the record is a [`Port`].
+    Network,
 }
 
 impl Disk {
-    /// Disks of the manifest at the start of `bytes`, from which `system` was parsed. Parsed
-    /// separately, so that an image without disks contains no code for them.
+    /// Disks of the manifest at the start of `bytes`, from which `system` was parsed, and records of
+    /// [`Port`]s, which [`Port::parse`] checks. Parsed separately, so that an image without disks
+    /// contains no code for them.
     pub fn parse<'a>(bytes: &'a [u8], system: &System<'a>) -> Result<&'a [Self], Error<'a>> {
         let tables = Tables::open(bytes)?;
-        let all: &[Self] = tables.all(limits::DISKS)?;
+        let all: &[Self] = tables.all(limits::DISKS + limits::PORTS)?;
+        if all.iter().filter(|it| it.store != Store::Network).count() > limits::DISKS {
+            return Err(Error::TooMany {
+                table: Self::NAME,
+                limit: limits::DISKS,
+            });
+        }
         let reserve = tables.find::<Reserve>()?;
         for (number, disk) in all.iter().enumerate() {
+            if disk.store == Store::Network {
+                continue;
+            }
             disk.check(all.get(..number).unwrap_or_default(), system)?;
             let kept = reserve.map(|reserve| [reserve.memory, reserve.slots]);
             if kept.is_some_and(|kept| kept.iter().any(|range| range.overlaps(&disk.place))) {
@@ -73,7 +87,7 @@ impl Disk {
             Store::Drive if !self.place.is_sound() || !is_transport => {
                 return invalid("place", "be a transport");
             }
-            Store::Drive => u64::MAX,
+            Store::Drive | Store::Network => u64::MAX,
         };
         let end = self.first.checked_add(self.sectors);
         if self.sectors == 0 || end.is_none_or(|end| end > room / SECTOR) {
@@ -99,7 +113,7 @@ impl Disk {
                 if self.conflicts_with(other) {
                     return Err(clash(NAME, NAME, "sector"));
                 }
-            } else if other.place.overlaps(&self.place) {
+            } else if other.store != Store::Network && other.place.overlaps(&self.place) {
                 return Err(clash(NAME, NAME, PHYSICAL));
             }
             let theirs = other.registers();

@@ -5,8 +5,8 @@
 //! The orchestrator writes the boot configuration of Mortise as a manifest: tables of fixed-size
 //! records without gaps (`docs/formats.md`). [`System::parse`] validates the system with its VMs.
 //! Optional tables have parsers of their own: [`Dynamic`] (VMs made at run time, channels, vLibs),
-//! [`Lending`] (lent cores), [`Colouring`] (page colours), [`Regulation`] (bandwidth regulation) and
-//! [`Disk`]. An image without such a feature contains no code for it. After validation, all ranges
+//! [`Lending`] (lent cores), [`Colouring`] (page colours), [`Regulation`] (bandwidth regulation),
+//! [`Disk`] and [`Port`] (networks). An image without such a feature contains no code for it. After validation, all ranges
 //! are page-aligned and disjoint where they must be, all counts are bounded, and all keywords are
 //! variants of an `enum`.
 //!
@@ -43,6 +43,7 @@ mod dynamic;
 mod error;
 mod lending;
 mod list;
+mod port;
 mod records;
 mod regulation;
 mod reserve;
@@ -60,6 +61,7 @@ pub use dynamic::{Authority, Dynamic};
 pub use error::Error;
 pub use lending::Lending;
 pub use list::{List, Name};
+pub use port::Port;
 pub use regulation::Regulation;
 pub use reserve::{Reserve, Set};
 pub use schedule::{Reservation, Schedule};
@@ -93,6 +95,8 @@ pub mod limits {
     pub const VLIBS: usize = 4;
     /// Virtual disks of a system.
     pub const DISKS: usize = 8;
+    /// Ports of the networks of a system.
+    pub const PORTS: usize = 16;
     /// Bytes of the register area of a virtio transport.
     pub const TRANSPORT: u64 = 0x200;
     /// Bytes of a VM slot in the reserve: status page and log ring of a VM made at run time.

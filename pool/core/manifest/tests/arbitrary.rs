@@ -3,7 +3,7 @@
 mod common;
 
 use common::{ALL, Manifest};
-use core_manifest::{Disk, Dynamic, Lending, System};
+use core_manifest::{Disk, Dynamic, Lending, Port, System};
 use proptest::prelude::*;
 
 /// Reads a manifest as a kernel does, completely.
@@ -27,6 +27,9 @@ fn use_up(bytes: &[u8]) {
     drop(format!("{:?}", Dynamic::parse(bytes, &system)));
     drop(format!("{:?}", Lending::parse(bytes, &system)));
     drop(format!("{:?}", Disk::parse(bytes, &system)));
+    if let Ok(ports) = Port::parse(bytes, &system) {
+        drop(format!("{:?}", ports.collect::<Vec<_>>()));
+    }
 }
 
 proptest! {

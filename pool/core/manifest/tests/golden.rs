@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{COLOURED, DISK, DYNAMIC, LENDING, Manifest, SYSTEM, VLIB};
+use common::{COLOURED, DISK, DYNAMIC, LENDING, Manifest, NETWORK, SYSTEM, VLIB};
 use core_manifest::{
-    Colouring, Console, Disk, Dynamic, Lending, Mode, Owner, Regulation, Store, System,
+    Colouring, Console, Disk, Dynamic, Lending, Mode, Owner, Port, Regulation, Store, System,
 };
 
 #[test]
@@ -115,4 +115,34 @@ fn mortise_reads_what_disks_there_are() {
     assert_eq!((one.first, one.sectors), (2048, 16384));
     assert_eq!((two.first, two.sectors), (32768, 2048));
     assert_eq!((one.interrupt, two.interrupt), (98, 99));
+}
+
+#[test]
+fn mortise_reads_what_networks_there_are() {
+    let manifest = Manifest::new(NETWORK);
+    let system = System::parse(manifest.bytes()).unwrap();
+    let ports: Vec<&Port> = Port::parse(manifest.bytes(), &system).unwrap().collect();
+    let facts = |port: &&Port| {
+        let transport = (port.registers - 0x0b00_0000) / 0x200;
+        (port.vm, port.network, transport, port.interrupt, port.rate)
+    };
+    assert_eq!(
+        ports.iter().map(facts).collect::<Vec<_>>(),
+        [
+            (0, 0, 1, 97, 0),
+            (1, 0, 0, 96, 1 << 20),
+            (2, 0, 0, 96, 0),
+            (1, 1, 1, 97, 0),
+            (0, 1, 2, 98, 0)
+        ],
+        "the disk is the first device of its VM"
+    );
+    assert_eq!(ports[0].address, [2, 0x74, 0x6e, 0x6e, 0, 1]);
+    assert_eq!(ports[1].address, [2, 0, 0, 0, 0, 0x99]);
+    assert_eq!(ports[1].address(), 0x9900_0000_0002);
+    assert!(ports[0].reaches(ports[2]) && ports[2].reaches(ports[0]));
+    assert!(!ports[2].reaches(ports[2]), "it is isolated");
+    assert!(!ports[0].reaches(ports[4]), "another network");
+    let disks = Disk::parse(manifest.bytes(), &system).unwrap();
+    assert_eq!(disks.len(), 6, "with records of ports");
 }

@@ -85,7 +85,7 @@ fn what_a_disk_may_not_be() {
             (
                 0,
                 offset_of!(Disk, store),
-                &[2][..],
+                &[3][..],
                 "disks: a value stands for nothing",
             ),
             (

@@ -4,8 +4,8 @@
 #![allow(dead_code)]
 
 use core_manifest::{
-    Authority, Channel, Colouring, Disk, Dynamic, Lending, Regulation, Reserve, System, Template,
-    Vlib, Vm,
+    Authority, Channel, Colouring, Disk, Dynamic, Lending, Port, Regulation, Reserve, System,
+    Template, Vlib, Vm,
 };
 use zerocopy::IntoBytes;
 
@@ -20,11 +20,13 @@ pub const LENDING: &[u8] = include_bytes!("../golden/lending.bin");
 /// A system with page colours.
 pub const COLOURED: &[u8] = include_bytes!("../golden/coloured.bin");
 
+/// A system with networks between its VMs, and a disk.
+pub const NETWORK: &[u8] = include_bytes!("../golden/network.bin");
 /// A system with virtual disks.
 pub const DISK: &[u8] = include_bytes!("../golden/disk.bin");
 
 /// All golden manifests.
-pub const ALL: [&[u8]; 6] = [SYSTEM, DYNAMIC, VLIB, LENDING, COLOURED, DISK];
+pub const ALL: [&[u8]; 7] = [SYSTEM, DYNAMIC, VLIB, LENDING, COLOURED, DISK, NETWORK];
 
 /// Offset of the table locations in the header.
 const TABLES: usize = 96;
@@ -149,6 +151,7 @@ pub fn parse(bytes: &[u8]) -> Result<(), String> {
     Dynamic::parse(bytes, &system).map_err(text)?;
     Lending::parse(bytes, &system).map_err(text)?;
     Disk::parse(bytes, &system).map_err(text)?;
+    Port::parse(bytes, &system).map_err(text)?.for_each(drop);
     Colouring::parse(bytes).map_err(text)?;
     Regulation::parse(bytes).map_err(text)?;
     Ok(())
