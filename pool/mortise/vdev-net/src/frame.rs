@@ -1,0 +1,123 @@
+//! Frame of a sender: its buffers, gathered from a descriptor chain.
+
+use core_virtq::{Chain, Memory, Queue, Violation};
+
+/// Bytes of the header before a frame (virtio 1.2, 5.1.6).
+pub(crate) const HEADER: u32 = 12;
+
+/// Shortest frame: two addresses and a type (IEEE 802.3, 3.1.1; a card adds the padding).
+const SHORTEST: u32 = 14;
+
+/// Longest frame: with a VLAN tag and 1,500 bytes of data, without a check sequence.
+const LONGEST: u32 = 1518;
+
+/// Most buffers of a frame.
+const BUFFERS: usize = 16;
+
+/// Frame that is being sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    chain: Option<Chain>,
+    /// Addresses and lengths of its buffers, behind the header, none of which is empty.
+    buffers: [(u64, u32); BUFFERS],
+    count: usize,
+    length: u32,
+    /// Bytes of the header that are still to be skipped.
+    header: u32,
+    /// Whether it cannot be sent: too many buffers, too long or too short.
+    invalid: bool,
+}
+
+impl Frame {
+    /// No frame.
+    pub(crate) const NONE: Self = Self {
+        chain: None,
+        buffers: [(0, 0); BUFFERS],
+        count: 0,
+        length: 0,
+        header: HEADER,
+        invalid: false,
+    };
+
+    /// Begins the frame of a chain.
+    pub(crate) const fn begin(&mut self, chain: Chain) {
+        self.chain = Some(chain);
+        self.count = 0;
+        self.length = 0;
+        self.header = HEADER;
+        self.invalid = false;
+    }
+
+    /// Chain of the frame.
+    pub(crate) const fn chain(&self) -> Option<Chain> {
+        self.chain
+    }
+
+    /// Bytes of the frame, once it is gathered.
+    pub(crate) const fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// A buffer by its index.
+    pub(crate) fn buffer(&self, index: usize) -> Option<(u64, u32)> {
+        let all = self.buffers.get(..self.count)?;
+        all.get(index).copied()
+    }
+
+    /// Whether the frame can be sent, once it is gathered.
+    pub(crate) const fn is_valid(&self) -> bool {
+        !self.invalid && self.length >= SHORTEST
+    }
+
+    /// Reads a descriptor. Returns whether there are more.
+    pub(crate) fn gather(
+        &mut self,
+        queue: &Queue,
+        memory: &impl Memory,
+    ) -> Result<bool, Violation> {
+        let Some(chain) = &mut self.chain else {
+            return Ok(false);
+        };
+        let Some(mut buffer) = chain.next(queue, memory)? else {
+            return Ok(false);
+        };
+        if buffer.writable {
+            return Err(Violation::Shape);
+        }
+        let skipped = self.header.min(buffer.length);
+        self.header -= skipped;
+        buffer.skip(skipped)?;
+        if buffer.length > 0 {
+            match self.buffers.get_mut(self.count) {
+                Some(place) if buffer.length <= LONGEST - self.length => {
+                    *place = (buffer.address, buffer.length);
+                    self.count += 1;
+                    self.length += buffer.length;
+                }
+                _ => self.invalid = true,
+            }
+        }
+        Ok(!buffer.last && !self.invalid)
+    }
+
+    /// Reads the addresses of destination and source, as numbers with the first byte lowest.
+    pub(crate) fn addresses(&self, memory: &impl Memory) -> Result<[u64; 2], Violation> {
+        let mut bytes = [0; 16];
+        let mut have = 0;
+        for index in 0..self.count {
+            let Some((address, length)) = self.buffer(index) else {
+                break;
+            };
+            let room = bytes.get_mut(have..12).unwrap_or_default();
+            let size = room.len().min(length as usize);
+            if size == 0 {
+                break;
+            }
+            memory.read(address, room.get_mut(..size).unwrap_or_default())?;
+            have += size;
+        }
+        const ADDRESS: u128 = (1 << 48) - 1;
+        let both = u128::from_le_bytes(bytes);
+        Ok([(both & ADDRESS) as u64, (both >> 48 & ADDRESS) as u64])
+    }
+}
