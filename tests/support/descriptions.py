@@ -57,6 +57,12 @@ def disk_driver(cpus: list[int], **more: Any) -> str:
     return table("vm", **own, memory_seen_at="0x4800_0000", **more)
 
 
+def network_driver(name: str, cpus: list[int], at: str = "0x4800_0000", **more: Any) -> str:
+    """A VM of the hostile network driver, `tests/support/guests/net.c`, compiled to `net.elf`."""
+    own = {"name": name, "kind": "image", "image": "net.elf", "cpus": cpus, "memory": "4M"}
+    return table("vm", **own, memory_seen_at=at, **more)
+
+
 def load_vm(name: str, **more: Any) -> str:
     """A Tenon VM on CPU 0 with an unlimited demand."""
     own = {"name": name, "kind": "tenon", "app": "load", "cpus": [0], "memory": "4M"}
