@@ -31,8 +31,6 @@ pub enum Progress {
 enum Step {
     /// There may be more to do.
     More,
-    /// There is nothing to do.
-    Idle,
     /// There is more to do, later.
     Repeat,
 }
@@ -44,8 +42,10 @@ enum Stage {
     Take,
     /// Read its descriptors.
     Gather,
-    /// Find the receivers.
-    Route,
+    /// Read the addresses.
+    Read,
+    /// Find the receivers by the addresses of destination and source.
+    Route([u64; 2]),
     /// Count the frame, and check the rate; then deliver to the ports with these bits.
     Admit(u16),
     /// Deliver to the ports with these bits.
@@ -144,16 +144,13 @@ impl Transmit {
         }
         let (Some(queue), Some(port)) = (&mut self.queue, ports.get(own)) else {
             self.notified = false;
-            return Ok(Step::Idle);
+            return Ok(Step::More);
         };
         let frame = &mut self.frame;
         match self.stage {
             Stage::Take => {
                 if !queue.has_more() {
                     self.notified = queue.poll(wire.sender())?;
-                    if !self.notified {
-                        return Ok(Step::Idle);
-                    }
                 } else if let Some(chain) = queue.take(wire.sender())? {
                     frame.begin(chain);
                     self.stage = Stage::Gather;
@@ -161,11 +158,15 @@ impl Transmit {
             }
             Stage::Gather => {
                 if !frame.gather(queue, wire.sender())? {
-                    self.stage = Stage::Route;
+                    self.stage = match frame.is_valid() {
+                        true => Stage::Read,
+                        false => Stage::Admit(0),
+                    };
                 }
             }
-            Stage::Route => {
-                self.stage = Stage::Admit(route(ports, port, frame, wire)?);
+            Stage::Read => self.stage = Stage::Route(frame.addresses(wire.sender())?),
+            Stage::Route(addresses) => {
+                self.stage = Stage::Admit(route(ports, port, addresses));
             }
             Stage::Admit(targets) => {
                 self.stage = admit(&mut self.limit, port, frame, targets, wire);
@@ -228,34 +229,25 @@ fn admit(limit: &mut Limit, port: &Port, frame: &Frame, targets: u16, wire: &imp
     Stage::Deliver(targets)
 }
 
-/// The ports that receive a frame, one bit each.
-fn route(
-    ports: &[Port],
-    port: &Port,
-    frame: &Frame,
-    wire: &mut impl Wire,
-) -> Result<u16, Violation> {
-    if !frame.is_valid() {
-        return Ok(0);
-    }
-    let [destination, source] = frame.addresses(wire.sender())?;
+/// The ports that receive a frame with these addresses of destination and source, one bit each.
+fn route(ports: &[Port], port: &Port, [destination, source]: [u64; 2]) -> u16 {
     let peers = port.peers();
     if Some(source) != port.address() {
-        return Ok(0);
+        return 0;
     }
     if destination & GROUP != 0 {
-        return Ok(peers);
+        return peers;
     }
     let mut left = peers;
     while left != 0 {
         let next = left.trailing_zeros();
         let peer = ports.get(next as usize);
         if peer.and_then(Port::address) == Some(destination) {
-            return Ok(1 << next);
+            return 1 << next;
         }
         left &= left - 1;
     }
-    Ok(0)
+    0
 }
 
 /// A buffer of the sender is not its memory.
@@ -344,7 +336,6 @@ pub fn send(ports: &[Port], own: usize, wire: &mut impl Wire) -> Progress {
     while transmit.has_work() {
         match transmit.step(ports, own, wire) {
             Ok(Step::More) => {}
-            Ok(Step::Idle) => return Progress::Done,
             Ok(Step::Repeat) => return Progress::Repeat,
             Err(_) => {
                 // Only the driver can recover, by a reset (2.1.2).
@@ -353,7 +344,8 @@ pub fn send(ports: &[Port], own: usize, wire: &mut impl Wire) -> Progress {
                 transmit.interrupt = Some(own);
             }
         }
-        if wire.is_interrupted() {
+        // The check ends a section, also where the answer is the same.
+        if wire.is_interrupted() && transmit.has_work() {
             return Progress::Repeat;
         }
     }
