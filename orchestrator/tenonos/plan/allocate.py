@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tenonos.plan import templates
 from tenonos.plan.colours import Uncolourable, share_out
 from tenonos.plan.defaults import TENON_MEMORY, near, usable
-from tenonos.plan.models import Guest, Item, is_bare, shares_cores
+from tenonos.plan.models import Guest, Item, is_bare, shares_cores, vms
 from tenonos.system.board import Board
 from tenonos.system.limits import BLOCK, LINUX_LEAST, TENON_CORES, VMS
 
@@ -56,7 +56,7 @@ def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> di
         total, have = real_time >> 20, near(board) >> 20
         raise Infeasible(f"{total} MiB for real-time VMs, and there are {have} below 4 GiB")
     try:
-        colours = share_out(guests, items, memory, near(board), board)
+        colours = share_out(vms(guests), items, memory, near(board), board)
     except Uncolourable as error:
         raise Infeasible(str(error)) from None
     return {
@@ -113,8 +113,8 @@ def check_bare(guests: Sequence[Guest], items: Sequence[Item]) -> None:
 def check_count(guests: Sequence[Guest], items: Sequence[Item]) -> None:
     """Check the number of VMs against stated counts."""
     for item in items:
-        if item.kind == "vms" and item.value != len(guests):
-            raise Infeasible(f"{item.value} VMs are asked for, and {len(guests)} named")
+        if item.kind == "vms" and item.value != (count := len(vms(guests))):
+            raise Infeasible(f"{item.value} VMs are asked for, and {count} named")
 
 
 def check_interrupts(guests: Sequence[Guest], items: Sequence[Item]) -> None:
@@ -163,6 +163,8 @@ def _memory(guest: Guest, items: Sequence[Item]) -> int:
         raise Infeasible(f"{guest.name} is given {len(blocks)} amounts of memory")
     if most is not None and max(amounts, default=0) > most:
         raise Infeasible(f"{guest.name} is given more memory than it may have")
+    if guest.kind == "native":
+        return 0
     bound = TENON_MEMORY if most is None else most // BLOCK * BLOCK
     if guest.kind == "tenon":
         return next(iter(blocks), max(min(bound, TENON_MEMORY), BLOCK))
@@ -177,7 +179,8 @@ class _Cpus:
         self.guests = list(guests)
         self.items = items
         self.board = board
-        self.tenons = [g for g in guests if g.kind == "tenon"]
+        self.natives = [g for g in guests if g.kind == "native"]
+        self.tenons = [*(g for g in guests if g.kind == "tenon"), *self.natives]
         self.linuxes = [g for g in guests if g.kind == "linux"]
 
     def run(self) -> dict[str, list[int]]:
@@ -216,14 +219,19 @@ class _Cpus:
         pins = {g.name: self._pinned(g) for g in self.guests}
         most = max([1, *(count for count in wanted.values() if count)])
         highest = max((cpu + 1 for cpus in pins.values() for cpu in cpus), default=1)
-        total = self._total() if stated else max(most, highest)
+        total = self._total() - len(self.natives) if stated else max(most, highest)
         most = max(most, highest)
         if most > min(total, self.board.cpus):
             there = min(total, self.board.cpus)
             raise Infeasible(f"{most} cores, and there are {there}: ask for fewer")
         placed = {}
+        alone = {guest.name: total + at for at, guest in enumerate(self.natives)}
+        if total + len(alone) > self.board.cpus:
+            raise Infeasible(f"{total + len(alone)} cores, and there are {self.board.cpus}{FEWER}")
         for guest in self.guests:
-            if guest.kind == "linux":
+            if guest.name in alone:
+                span = range(alone[guest.name], alone[guest.name] + 1)
+            elif guest.kind == "linux":
                 span = range(wanted[guest.name] or total)
             else:
                 span = range(total - (wanted[guest.name] or 1), total)
@@ -262,7 +270,9 @@ class _Cpus:
         return next(iter(counts), None) or pins or self._alone(guest) or self._for_smp(guest)
 
     def _alone(self, guest: Guest) -> int | None:
-        """Cores of a real-time VM alone in the system: the stated number."""
+        """Cores of a real-time VM alone in the system: the stated number; a native task has one."""
+        if guest.kind == "native":
+            return 1
         stated = [i for i in self.items if i.kind == "cores" and i.image is None]
         counted = [int(i.value or 0) for i in stated if i.rule != WHOLE]
         return counted[0] if counted and self.guests == [guest] == self.tenons else None

@@ -101,7 +101,7 @@ def with_cores(plan: Plan, shares: Mapping[str, Share]) -> Plan:
             rule = SEVERAL if count > 1 else "one-core-for-one-vm" if alone else rule
         if guest.made_by:
             rule = "a-core-of-its-maker"
-        elif together:
+        elif together and guest.kind != "native":
             rule = "one-core-for-all" if count == 1 else "cores-are-shared"
         items.append(
             Item(

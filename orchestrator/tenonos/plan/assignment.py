@@ -14,7 +14,9 @@ from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import (
     CHANNEL,
+    NATIVE,
     OF_LINUX,
+    PARTITION,
     PROCESSES,
     TIMING,
     Guest,
@@ -22,6 +24,7 @@ from tenonos.plan.models import (
     Plan,
     is_bare,
     shares_cores,
+    vms,
 )
 from tenonos.plan.pool import Pool
 
@@ -37,6 +40,9 @@ def placed(plan: Plan, pool: Pool) -> Plan:
     """The plan with each capability assigned to an image that can provide it."""
     plan = templates.marked(_with_linux(_with_vms(plan, pool)))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
+    natives = [g.name for g in plan.guests if g.kind == "native"]
+    # Those of a native task, and of one without VMs.
+    own = {NATIVE, *([] if vms(plan.guests) else [PARTITION])} if natives else set()
     items = []
     shared: set[str | None] = set()
     named = list(plan.guests)
@@ -45,7 +51,11 @@ def placed(plan: Plan, pool: Pool) -> Plan:
             symbol = pool.symbol(str(item.value))
             if item.value == SHARED:
                 shared.add(item.image)
-            if item.image in (None, *tenons) and not pool.fits("tenon", symbol):
+            if (
+                item.image in (None, *tenons, *natives)
+                and item.value not in own
+                and not pool.fits("tenon", symbol)
+            ):
                 item = item.model_copy(update={"image": MORTISE})
             elif item.image is None and tenons:
                 item = item.model_copy(update={"image": tenons[0]})
@@ -153,7 +163,7 @@ def _apart(plan: Plan, pool: Pool) -> Plan:
     if len(guests) == len(plan.guests):
         return plan
     if not any(item.kind == "vms" for item in items):
-        items.append(Item(kind="vms", value=len(guests), rule=RULE))
+        items.append(Item(kind="vms", value=len(vms(guests)), rule=RULE))
     return plan.model_copy(update={"guests": guests, "items": items})
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tenonos.plan import exact
+from tenonos.plan import exact, phrase
 from tenonos.plan.contradictions import contradictory, overlap, span_of
 from tenonos.plan.english.subjects import MOST, UNNAMED
 from tenonos.plan.english.utilities import POWER
@@ -32,10 +32,11 @@ from tenonos.plan.models import (
     Missing,
     Plan,
     Talk,
+    vms,
 )
+from tenonos.plan.native_tasks import does, nearest, of
 from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Amount, Claim, Reading, Span, Statement, Task, Vm
-from tenonos.plan.retrieval.knowledge import GUEST
 
 PLANNER = "offline"
 SURE = 0.8
@@ -47,6 +48,8 @@ HELD = 0.5
 """Claims of less confidence are no demands."""
 LIKELY = 0.1
 """The least confidence in a capability that the rules read too."""
+KINDS = ("tenon", "linux", "native")
+"""The kinds of guests in the order of a plan."""
 LINUX = "guest.linux"
 TICKLESS = "time.tickless"
 OTHER = "guest.other"
@@ -69,20 +72,10 @@ _IN_PLAN = {
     "image": BYTES,
 }
 _NOT_COMPOSED = "no part of a composition; state it in system.toml"
-_ANOTHER = re.compile(r"\b(?:second|another|other|further|additional|both|two)\b", re.IGNORECASE)
-_PLAIN = frozenset(["linux", "the", "a", "an", "side", "guest", "vm", "world", "kernel", "our"])
-_NOUN = re.compile(r"[^\W\d][\w-]*")
-_LINKS = frozenset(
-    "a an the and or for with under of in on to at by as is it its be optimise optimize please "
-    "minimise minimize keep make want need i we use".split()
-)
-"""Words that name no application."""
-_REAL_TIME = re.compile(r"\breal[- ]?time\b", re.IGNORECASE)
 _OF_THREADS = frozenset(
     ["sched.smp", "sched.timeslice", "sync.mutex", "sync.queue", "sync.semaphore"]
 )
 """Capabilities that act between the threads of one VM."""
-_SENTENCE = re.compile(r"[.;!?\n。；]\s")
 
 
 @dataclass
@@ -131,7 +124,7 @@ class Claims:
         if not self.guests and not any(i.kind == "capability" for i in self.items):
             self.missing = self.missing or [Missing(source=self.reading.text.strip())]
         order = len(self.reading.text)
-        self.guests.sort(key=lambda guest: guest.kind != "tenon")
+        self.guests.sort(key=lambda guest: KINDS.index(guest.kind))
         return Plan(
             objective=self.reading.text,
             planner=PLANNER,
@@ -147,8 +140,12 @@ class Claims:
     # VMs and tasks
 
     def _guests(self) -> None:
-        """The VMs; a Linux that is named again is the same one."""
+        """The VMs and native tasks; a Linux that is named again is the same one."""
         first: int | None = None
+        names = {said.name for said in self.reading.capabilities}
+        native = any(
+            s.name == NATIVE and s.polarity == "demanded" for s in self.reading.capabilities
+        )
         for index, vm in enumerate(self.reading.vms):
             if vm.kind == "linux" and first is not None and self._is_again(vm, first):
                 self.of_vm[index] = self.of_vm[first]
@@ -161,14 +158,12 @@ class Claims:
                 self.of_vm[index] = self._new("linux", count, vm)
             elif vm.kind in ("tenon", "processes"):
                 self.of_vm[index] = self._new("tenon", vm.count, vm)
-                names = {said.name for said in self.reading.capabilities}
                 if vm.kind == "processes" and names.isdisjoint((PROCESS, "process")):
                     self._capability(PROCESS, vm, self.of_vm[index])
-            else:
-                name = NATIVE if vm.kind == "native" else OTHER
-                known = any(said.name == name for said in self.reading.capabilities)
-                if not known and vm.confidence >= SURE:
-                    self.missing.append(Missing(capability=name, source=vm.span))
+            elif vm.kind == "native" and (native or vm.confidence >= SURE):
+                self.of_vm[index] = self._new("native", vm.count, vm)
+            elif vm.kind == "other" and vm.confidence >= SURE and OTHER not in names:
+                self.missing.append(Missing(capability=OTHER, source=vm.span))
         for said in self.reading.capabilities:
             demanded = said.name == LINUX and said.polarity == "demanded"
             if demanded and not self._linux_count() and self._is_held(said):
@@ -179,20 +174,21 @@ class Claims:
             return True
         words = set(re.findall(r"\w+", vm.span.lower()))
         before = set(re.findall(r"\w+", self.reading.vms[first].span.lower()))
-        return vm.count == 1 and not _ANOTHER.search(vm.span) and words <= _PLAIN | before
+        again = vm.count == 1 and not phrase.ANOTHER.search(vm.span)
+        return again and words <= phrase.PLAIN | before
 
     def _new(self, kind: str, count: int, claim: Claim | None) -> list[str]:
         """New guests, numbered if there are several of a kind."""
         made = []
-        base = LINUX.removeprefix(GUEST) if kind == "linux" else UNNAMED
+        base = UNNAMED if kind == "tenon" else kind
         for _ in range(min(count, MOST)):
             number = 1 + sum(guest.kind == kind for guest in self.guests)
             name = base if number == 1 else f"{base}-{number}"
             self.guests.append(Guest(name=name, kind=kind))  # type: ignore[arg-type]
             made.append(name)
-        if kind == "linux" and claim:
+        if kind != "tenon" and claim:
             for name in made:
-                self._add("capability", LINUX, claim, image=name)
+                self._add("capability", LINUX if kind == "linux" else NATIVE, claim, image=name)
         return made
 
     def _linux_count(self) -> int:
@@ -212,15 +208,23 @@ class Claims:
     def _tenons(self) -> list[str]:
         return [guest.name for guest in self.guests if guest.kind == "tenon"]
 
+    @property
+    def _timed(self) -> list[str]:
+        """The VMs and native tasks with timing of their own."""
+        return [guest.name for guest in self.guests if guest.kind != "linux"]
+
     def _tasks(self) -> None:
         """Each task in its VM; without one, in the only real-time VM, or a new one."""
         if not self._tenons and self._are_threads():
             self._new("tenon", 1, None)
         stated = self._tenons
+        natives = {} if stated else nearest(self.reading, self.of_vm)
         for index, task in enumerate(self.reading.tasks):
             own = self.of_vm.get(task.vm) if task.vm is not None else None
-            if own and own[0] in self._tenons:
+            if own and own[0] in self._timed:
                 self.of_task[index] = own
+            elif index in natives:
+                self.of_task[index] = natives[index]
             elif len(stated) == 1:
                 self.of_task[index] = stated
             elif stated and (near := self._nearest(task, stated)):
@@ -228,7 +232,7 @@ class Claims:
             elif self._is_timed(index):
                 self.of_task[index] = self._new("tenon", task.count, task)
         sure = [at for at, task in enumerate(self.reading.tasks) if task.confidence >= SURE]
-        if sure and not self._tenons:
+        if sure and not self._timed:
             own = self._new("tenon", 1, None)
             self.of_task |= dict.fromkeys(sure, own)
 
@@ -262,7 +266,7 @@ class Claims:
         """A VM with several periods has as many tasks."""
         for at, guest in enumerate(self.guests):
             periods = {i.value for i in self.items if (i.kind, i.image) == ("period", guest.name)}
-            if len(periods) > 1:
+            if len(periods) > 1 and guest.kind == "tenon":
                 self.guests[at] = guest.model_copy(update={"tasks": len(periods)})
 
     def _nearest(
@@ -278,7 +282,7 @@ class Claims:
             if not own or own[0] not in names:
                 continue
             start, end = sorted((claim.at, other.at))
-            apart = bool(_SENTENCE.search(self.reading.text, start, end))
+            apart = bool(phrase.SENTENCE.search(self.reading.text, start, end))
             key = (apart, own[0] not in related, abs(claim.at - other.at), other.at)
             if best is None or key < best[0]:
                 best = key, own[0]
@@ -304,7 +308,7 @@ class Claims:
             named: list[str | None] = [*owners] if len(owners) == 1 else [None]
             self._add("cores", values[0], amount, image=named[0], unit=CORES)
         elif amount.role == "vms":
-            if values[0] == len(self.guests):
+            if values[0] == len(vms(self.guests)):
                 self._add("vms", values[0], amount)
             elif not self.guests:
                 self._new("tenon", values[0], amount)
@@ -328,11 +332,11 @@ class Claims:
         kind = amount.role
         timed = kind in (*TIMING, "tick", "image")
         if timed:
-            owners = [name for name in owners if name in self._tenons]
+            owners = [name for name in owners if name in self._timed]
         if kind == "tick":
             owners = owners or self._tenons
         if not owners:
-            names = self._tenons if timed else [guest.name for guest in self.guests]
+            names = self._timed if timed else [guest.name for guest in vms(self.guests)]
             near = names[0] if len(names) == 1 else self._nearest(amount, names)
             owners = [near] if near else names[:1]
         if not owners and timed:
@@ -341,7 +345,8 @@ class Claims:
             owners = self._without_ram(amount)
             if not owners:
                 return
-        bound = "at-most" if kind in ("ram", "image") and self._is_bound(amount) else None
+        upper = kind in ("ram", "image") and phrase.is_bound(self.reading.text, *span_of(amount))
+        bound = "at-most" if upper else None
         for name in owners or [None]:  # type: ignore[list-item]
             self._add(kind, amount.value, amount, image=name, unit=_IN_PLAN.get(kind), rule=bound)
 
@@ -354,19 +359,13 @@ class Claims:
         """The VM of an amount of memory that the reader gives to one with another: the nearest
         without. If all have one, the amount is no memory of a VM."""
         having = {i.image for i in self.items if i.kind == "ram"}
-        free = [guest.name for guest in self.guests if guest.name not in having]
+        free = [guest.name for guest in vms(self.guests) if guest.name not in having]
         near = self._nearest(amount, free)
         if near is None:
             self._assume(amount, NO_DEMAND, "memory of a VM", HELD)
             return []
         self._assume(amount, f"memory of {near}", "memory of another VM", HELD)
         return [near]
-
-    def _is_bound(self, amount: Amount) -> bool:
-        before = self.reading.text[max(0, amount.at - 24) : amount.at].lower()
-        after = self.reading.text[amount.at + len(amount.span) :][:12].lower()
-        upper = r"(?:most|under|below|than|within|≤|<|up to|max\w*|exceed\w*|fit\w* in\w*)\s*\W*$"
-        return bool(re.search(upper, before) or re.match(r"\s*(?:max|at most|or less)", after))
 
     # Capabilities
 
@@ -407,8 +406,10 @@ class Claims:
         if said.confidence < SURE and not answered:
             self._assume(said, said.name, NO_DEMAND)
 
-    def _home(self, said: Claim) -> list[str]:
+    def _home(self, said: Statement) -> list[str]:
         """The VMs that a capability is demanded of; none where the placement decides."""
+        if said.name == NATIVE and (natives := [g.name for g in of(self.guests)]):
+            return natives
         inside = [
             name
             for at, own in self.of_task.items()
@@ -420,11 +421,11 @@ class Claims:
             for at, own in self.of_vm.items()
             if overlap(span_of(said), span_of(self.reading.vms[at]))
             for name in own
-            if name in self._tenons
+            if name in self._timed
         ]
         if inside:
             return list(dict.fromkeys(inside))
-        tenons = self._tenons
+        tenons = self._timed if does(self.pool, [said.name]) else self._tenons
         near = tenons[0] if len(tenons) == 1 else self._nearest(said, tenons)
         return [near] if near else []
 
@@ -521,7 +522,7 @@ class Claims:
         rest = self.reading.text
         for first, last in sorted(taken, reverse=True):
             rest = rest[:first] + " " * (last - first) + rest[last:]
-        words = [m for m in _NOUN.finditer(rest) if m[0].lower() not in _LINKS]
+        words = [m for m in phrase.NOUN.finditer(rest) if m[0].lower() not in phrase.LINKS]
         if not words:
             return
         first, last = words[0].start(), words[-1].end()
@@ -531,8 +532,8 @@ class Claims:
             i.model_copy(update={"image": name}) if i.kind == "capability" else i
             for i in self.items
         ]
-        self._add("application", _slug(said.span), said, image=name)
-        if timed := _REAL_TIME.search(self.reading.text):
+        self._add("application", phrase.slug(said.span), said, image=name)
+        if timed := phrase.REAL_TIME.search(self.reading.text):
             bound = Claim(span=timed[0], at=timed.start(), confidence=HELD)
             self._add("deadline", None, bound, image=name, unit=NANOSECONDS)
         self._assume(said, "your application in a real-time VM", NO_DEMAND)
@@ -541,7 +542,7 @@ class Claims:
         """Words of the user's application, as that of the VM nearest to them."""
         for span in self.reading.spans:
             name = self._nearest(span, self._tenons) if span.confidence >= SURE else None
-            if span.kind == "application" and name and (value := _slug(span.span)):
+            if span.kind == "application" and name and (value := phrase.slug(span.span)):
                 self._add("application", value, span, image=name)
 
     # Bookkeeping
@@ -586,8 +587,3 @@ class Claims:
                 confidence=round(said.confidence if confidence is None else confidence, 3),
             )
         )
-
-
-def _slug(words: str) -> str:
-    """Words as a name."""
-    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:31].rstrip("-")

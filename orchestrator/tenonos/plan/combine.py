@@ -18,6 +18,7 @@ from tenonos.plan.exact import stands
 from tenonos.plan.models import (
     BYTES,
     NANOSECONDS,
+    NATIVE,
     NO_DEMAND,
     TIMING,
     Assumption,
@@ -53,6 +54,11 @@ def combined(
     left = tuple(said for said in reading.capabilities if said.name not in served)
     reading = amended(reading.model_copy(update={"capabilities": left}))
     plan = _by_reader(rules, reading, pool, lacking, answers or {})
+    certain = any(s.name == NATIVE and s.confidence >= CERTAIN for s in reading.capabilities)
+    spoken = certain or any(item.value == NATIVE for item in rules.items)
+    native = spoken and any(guest.kind == "native" for guest in plan.guests)
+    if native and certain and (one := _with_native(rules, plan)):
+        rules, native = one, False
     if not rules.missing:
         doubts = [*_doubts(rules, reading)]
         affirmed = [*_affirmed(doubts, answers, pool)]
@@ -60,7 +66,7 @@ def combined(
         sure = all(said.confidence >= HELD for said in reading.quantities)
         guessed = _ignored(rules) > (IGNORED if sure else 0.5)
         wrong = _misreads(rules, reading) or _miscounts(rules, reading, plan)
-        if (guessed or wrong) and not _is_unclear(plan):
+        if (guessed or native or wrong) and not _is_unclear(plan):
             return _instead_of(plan, rules)
         lacks = {missing.capability for missing in plan.missing}
         if doubts and (_covers(plan, rules) or not lacks.isdisjoint(d.instead_of for d in doubts)):
@@ -76,6 +82,19 @@ def _served(rules: Plan, pool: Pool, lacking: Mapping[str, str]) -> frozenset[st
     found = (pool.by_name[name] for name in _named(rules) & pool.by_name.keys())
     words = ", ".join(word for entry in found for word in entry.keywords)
     return frozenset(name for name, text in lacking.items() if stands(name, text, words))
+
+
+def _with_native(rules: Plan, plan: Plan) -> Plan | None:
+    """The rules' plan with the reader's native task in place of its only real-time VM; none if one
+    of the plans has others, or the rules read the task too."""
+    kinds = [
+        [guest.kind for guest in each.guests if guest.kind != "linux"] for each in (rules, plan)
+    ]
+    if kinds != [["tenon"], ["native"]] or any(item.value == NATIVE for item in rules.items):
+        return None
+    own = next(guest.name for guest in rules.guests if guest.kind == "tenon")
+    items = [i.model_copy(update={"image": own}) for i in plan.items if i.value == NATIVE]
+    return rules.model_copy(update={"items": [*rules.items, *items]})
 
 
 def _is_unclear(plan: Plan) -> bool:
@@ -121,7 +140,8 @@ def _covers(plan: Plan, rules: Plan) -> bool:
         for each in (plan, rules)
     )
     own, other = (Counter(guest.kind for guest in each.guests) for each in (plan, rules))
-    enough = max(own["tenon"], 1) >= other["tenon"] and own["linux"] >= other["linux"]
+    timed = own["tenon"] + own["native"]
+    enough = max(timed, 1) >= other["tenon"] and own["linux"] >= other["linux"]
     return theirs <= mine and enough and not _is_unclear(plan) and not _named(rules) - _named(plan)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tenonos.errors import InputError
-from tenonos.plan import channels, configuration, devices, schedule, sizes, templates
+from tenonos.plan import channels, configuration, devices, native_tasks, schedule, sizes, templates
 from tenonos.plan.allocate import Share, allocate
 from tenonos.plan.amend import names_of, renamed, with_apps, with_cores
 from tenonos.plan.assignment import placed
@@ -171,6 +171,7 @@ class Composer:
 
     def _placed(self, plan: Plan) -> Plan:
         """The plan with each demand on a VM, and with what the pool does not provide."""
+        plan = native_tasks.settled(plan, self.pool)
         plan = placed(together(plan, self.pool), self.pool)
         plan = renamed(plan, self._names(plan))
         lacks = plan.missing or missing(plan, self.pool, self.board)
@@ -284,6 +285,7 @@ class Composer:
         self, plan: Plan, solved: dict[str, Solved], shares: dict[str, Share]
     ) -> dict[str, Image]:
         found = {n: s.image(self.board, shares.get(n), self.pool) for n, s in solved.items()}
+        found |= native_tasks.images(plan, shares, self.pool)
         for guest in plan.guests:
             if guest.kind == "linux":
                 share = shares[guest.name]

@@ -15,6 +15,7 @@ from tenonos.plan.models import (
     Plan,
     is_bare,
     shares_cores,
+    vms,
 )
 from tenonos.plan.pool import Pool
 from tenonos.system.board import Board
@@ -37,7 +38,7 @@ RULES = {
     "lightest-application": "no application is named: the least cost that meets the demands",
     "deadline-is-the-period": "the deadline is implicit: the period",
     "jitter-within-the-deadline": "a jitter bound without a value is the deadline",
-    "a-core-of-its-own": "a real-time VM has its cores to itself",
+    "a-core-of-its-own": "a real-time VM or native task has its cores to itself",
     "linux-gets-the-other-cores": "Linux has the cores of no real-time VM",
     "one-core-for-one-vm": "the only VM has one core",
     "16-mib-for-a-tenon-vm": "enough for an application and its stacks",
@@ -151,7 +152,7 @@ class _Defaults:
                 self.items[place] = item.model_copy(update=update)
 
     def _capabilities(self) -> None:
-        if is_bare(self.items):
+        if is_bare(self.items) or (self.plan.guests and not vms(self.plan.guests)):
             return
         self._need("mortise", PARTITION, "every-vm-is-a-partition")
         if any(g.kind == "tenon" and g.interrupts == "direct" for g in self.plan.guests):

@@ -10,11 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tenonos.plan import channels, effects, priorities
+from tenonos.plan import channels, effects, native_tasks, priorities
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.assignment import SHARED
 from tenonos.plan.defaults import is_direct
-from tenonos.plan.models import CHANNEL, DISPATCH, PROCESSES, TIMING, Guest, Item, is_bare, manages
+from tenonos.plan.models import (
+    CHANNEL,
+    DISPATCH,
+    PARTITION,
+    PROCESSES,
+    TIMING,
+    Guest,
+    Item,
+    is_bare,
+    manages,
+    vms,
+)
 from tenonos.plan.pool import C_LIBRARY, Pool
 from tenonos.plan.solve import Demand
 from tenonos.system.board import Board
@@ -50,17 +61,21 @@ class Demands:
         return demands + (self._mortise() if kind == MORTISE else self._application(name, demands))
 
     def _mortise(self) -> list[Demand]:
-        """The capabilities of the hypervisor that follow from its VMs."""
-        needs = {"virt.partition"} | ({DISPATCH} if manages(self.items) else set())
+        """The capabilities of the hypervisor that follow from its VMs and native tasks."""
+        tasks = native_tasks.demands(self.guests, self.items, self.pool)
+        if tasks and not vms(self.guests):
+            return tasks
+        needs = {PARTITION} | ({DISPATCH} if manages(self.items) else set())
         talk = channels.wanted_by_any(self.pool, self.guests, self.items)
         needs |= {CHANNEL} if talk else set()
-        needs |= {ENTROPY} if any(guest.kind != "tenon" for guest in self.guests) else set()
+        needs |= {ENTROPY} if any(guest.kind == "linux" for guest in self.guests) else set()
         processes = any(item.value in PROCESSES for item in self.items)
         needs |= {ENTROPY} if processes else set()
-        for guest in self.guests:
+        for guest in vms(self.guests):
             needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
         needs |= {*effects.of_mortise(self.items)}
-        return [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
+        needed = [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
+        return needed + tasks
 
     def _application(self, name: str, demands: Sequence[Demand]) -> list[Demand]:
         """Exactly one application that does all that is demanded of a VM."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import bounds, channels, infer, priorities, schedule
+from tenonos.plan import bounds, channels, infer, native_tasks, priorities, schedule
 from tenonos.plan.allocate import (
     Infeasible,
     Share,
@@ -89,6 +89,7 @@ class Feasibility:
             check_bare(guests, items)
             check_timing(guests, items)
             priorities.check(items)
+            native_tasks.check(guests, items, self.pool, self.board)
             infer.check_ticks(guests, items)
             channels.check(self.pool, guests, items)
             whole = self.with_memory(guests, items)

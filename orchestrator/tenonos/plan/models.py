@@ -166,10 +166,10 @@ class Talk(Model):
 
 
 class Guest(Model):
-    """A VM of the objective: name, kind and content."""
+    """A VM or native task of the objective: name, kind and content."""
 
     name: str
-    kind: Literal["tenon", "linux"]
+    kind: Literal["tenon", "linux", "native"]
     interrupts: Literal["direct", "shared"] = "direct"
     """Interrupt mode of a real-time VM; a guest system always has shared interrupts."""
     made_by: str | None = None
@@ -206,6 +206,11 @@ PARTITION = "virt.partition"
 """The capability of a hypervisor."""
 
 
+def vms(guests: Iterable[Guest]) -> list[Guest]:
+    """The guests that are VMs."""
+    return [guest for guest in guests if guest.kind != "native"]
+
+
 def is_bare(items: Iterable[Item]) -> bool:
     """Whether demands exclude a hypervisor."""
     return any((i.kind, i.value) == ("forbid", PARTITION) for i in items)
@@ -230,7 +235,7 @@ def utility(plan: Plan) -> str:
 class Image(Model):
     """One image of the composition."""
 
-    kind: Literal["mortise", "tenon", "linux"]
+    kind: Literal["mortise", "tenon", "linux", "native"]
     cpus: list[int] = []
     memory: int | None = None
     libraries: list[str] = []

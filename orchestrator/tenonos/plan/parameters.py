@@ -105,6 +105,8 @@ def places(
         given = {"rule": said.rule, "words": None if said.rule else said.source} if said else {}
         listed = ",".join(map(str, cpus))
         yield name, Parameter(symbol="cpus", value=listed, **given)
+        if guest.kind == "native":
+            continue
         direct = defaults.is_direct(guest, board)
         rule = (_LINUX if guest.kind == "linux" else _DIRECT)[direct]
         value = "direct" if direct else "list registers"

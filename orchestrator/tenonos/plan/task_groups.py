@@ -7,14 +7,14 @@ which needs an application that runs any number of named tasks.
 from __future__ import annotations
 
 from tenonos.plan.english.subjects import UNNAMED
-from tenonos.plan.models import Guest, Item, Plan, is_bare
+from tenonos.plan.models import Guest, Item, Plan, is_bare, vms
 from tenonos.plan.pool import Pool
 
 
 def together(plan: Plan, pool: Pool) -> Plan:
     """The plan with one VM for all real-time tasks, if one is demanded and they fit."""
     tenons = [guest for guest in plan.guests if guest.kind == "tenon"]
-    others = len(plan.guests) - len(tenons)
+    others = len(vms(plan.guests)) - len(tenons)
     one = any(item.kind == "vms" and item.value == others + 1 for item in plan.items)
     if len(tenons) < 2 or not one or is_bare(plan.items):
         return plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import bounds, effects, parameters, priorities, sizes, templates
+from tenonos.plan import bounds, effects, native_tasks, parameters, priorities, sizes, templates
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -23,6 +23,7 @@ from tenonos.plan.models import (
     manages,
     shares_cores,
     utility,
+    vms,
 )
 from tenonos.plan.pool import COST, INPUT
 from tenonos.system.schema import ChannelSpec, SystemSpec, TaskSpec, TemplateSpec, VmSpec
@@ -52,6 +53,7 @@ def system_files(
 ) -> dict[str, str]:
     """`system.toml` and one `.config` per image but Linux."""
     there, made = templates.apart(plan.guests)
+    pool = composer.pool
     spec = SystemSpec(
         name=name or _name(answer),
         board=answer.board,
@@ -60,7 +62,8 @@ def system_files(
         machine=sizes.stated(composer.board),
         reserve=templates.reserve(answer, plan),
         console=_console(plan),
-        vm=[_vm(guest, answer, plan, composer) for guest in there],
+        vm=[_vm(guest, answer, plan, composer) for guest in vms(there)],
+        native=native_tasks.tables(plan, allocate(plan.guests, plan.items, composer.board), pool),
         template=[_template(guest.name, answer, plan, composer) for guest in made],
         channel=[_channel(channel) for channel in answer.channels],
     )
@@ -189,9 +192,10 @@ def _tasks(name: str, app: str, plan: Plan, composer: Composer) -> list[TaskSpec
     return [TaskSpec(name=task, period=duration_text(period), deadline=deadline, priority=priority)]
 
 
-def _console(plan: Plan) -> str:
-    linuxes = [g.name for g in plan.guests if g.kind == "linux"]
-    return (linuxes or [g.name for g in plan.guests])[0]
+def _console(plan: Plan) -> str | None:
+    """The VM with the console: the first Linux, or the first; none without VMs."""
+    named = sorted(vms(plan.guests), key=lambda guest: guest.kind != "linux")
+    return named[0].name if named else None
 
 
 def _pool_version() -> str:

@@ -109,3 +109,16 @@ def test_linux_has_memory_beyond_4_gib(tenon, pool, tmp_path):
     outcome = tenon("run", tmp_path, *options)
     assert_well(outcome)
     assert outcome.vm("linux")["restarts"] == 1
+
+
+@pytest.mark.long(60, "orchestrator/tenonos/plan", "pool/apps/beat", "pool/mortise/bare")
+def test_a_native_task_keeps_its_period_beside_a_vm_and_linux(tenon, pool, tmp_path):
+    text = "a native task with a period of 500 us, beside a 1 kHz control loop and Linux"
+    compose(text, pool=pool).write(tmp_path)
+    outcome = tenon("run", tmp_path, "--deterministic", "--seconds", "0.2")
+    assert_well(outcome)
+    first, last = outcome.said("native")
+    assert first == "waits for 1000 releases, 500000 ns apart"
+    assert last.startswith("1000 releases, the latest ")
+    (task,) = outcome.result["periodic"]
+    assert (task["vm"], task["late"]) == ("motor", 0) and task["released"] == task["completed"] > 0

@@ -20,8 +20,12 @@ MISSING = [
     ),
     Case("a 1 kHz control loop on a Raspberry Pi 4", missing=((None, "Raspberry Pi 4"),)),
     Case("a 1 kHz control loop beside Zephyr", missing=((None, "Zephyr"),)),
-    # Mortise has it, but no program to run there.
-    Case("a native task beside Linux", missing=(("virt.native", "native task"),)),
+    # How many they are, is not read by rules.
+    Case("two native tasks beside Linux", missing=(("virt.native", "native tasks"),)),
+    Case(
+        "a native task with a shell",
+        conflict=(("capability", "native task"), ("capability", "shell")),
+    ),
     # How large a guest system is, is its own business.
     Case("Linux, and the whole image under 8 KiB", missing=((None, "8 KiB"),)),
     Case(
