@@ -37,8 +37,8 @@ class Share:
 def allocate(guests: Sequence[Guest], items: Sequence[Item], board: Board) -> dict[str, Share]:
     """Each VM's CPUs, memory and colours. Real-time VMs get the last CPUs, Linux the first."""
     there, made = templates.apart(guests)
-    if len(there) > VMS:
-        raise Infeasible(f"{len(there)} VMs, and a system has {VMS} at most")
+    if len(vms(there)) > VMS:
+        raise Infeasible(f"{len(vms(there))} VMs, and a system has {VMS} at most")
     own = {guest.name for guest in made}
     cpus = _Cpus(there, [item for item in items if item.image not in own], board).run()
     cpus |= _of_made(made, items, cpus)
