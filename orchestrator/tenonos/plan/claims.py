@@ -541,7 +541,7 @@ class Claims:
     def _applications(self) -> None:
         """Words of the user's application, as that of the VM nearest to them."""
         for span in self.reading.spans:
-            name = self._nearest(span, self._tenons) if span.confidence >= SURE else None
+            name = self._nearest(span, self._timed) if span.confidence >= SURE else None
             if span.kind == "application" and name and (value := phrase.slug(span.span)):
                 self._add("application", value, span, image=name)
 

@@ -26,6 +26,7 @@ from tenonos.plan.models import (
     Missing,
     Plan,
 )
+from tenonos.plan.native_tasks import of, settled
 from tenonos.plan.nearby import amended
 from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Reading, Statement
@@ -55,10 +56,9 @@ def combined(
     reading = amended(reading.model_copy(update={"capabilities": left}))
     plan = _by_reader(rules, reading, pool, lacking, answers or {})
     certain = any(s.name == NATIVE and s.confidence >= CERTAIN for s in reading.capabilities)
-    spoken = certain or any(item.value == NATIVE for item in rules.items)
-    native = spoken and any(guest.kind == "native" for guest in plan.guests)
-    if native and certain and (one := _with_native(rules, plan)):
-        rules, native = one, False
+    if certain and (one := _with_native(rules, plan)):
+        rules = one
+    native = bool(of(plan.guests)) and _misses_native(settled(rules, pool), plan, certain)
     if not rules.missing:
         doubts = [*_doubts(rules, reading)]
         affirmed = [*_affirmed(doubts, answers, pool)]
@@ -84,6 +84,13 @@ def _served(rules: Plan, pool: Pool, lacking: Mapping[str, str]) -> frozenset[st
     return frozenset(name for name, text in lacking.items() if stands(name, text, words))
 
 
+def _misses_native(rules: Plan, plan: Plan, certain: bool) -> bool:
+    """Whether the rules know no native task where the reader has one, or fewer guests beside it."""
+    if of(rules.guests):
+        return len(rules.guests) < len(plan.guests)
+    return certain or any(item.value == NATIVE for item in rules.items)
+
+
 def _with_native(rules: Plan, plan: Plan) -> Plan | None:
     """The rules' plan with the reader's native task in place of its only real-time VM; none if one
     of the plans has others, or the rules read the task too."""
@@ -94,7 +101,9 @@ def _with_native(rules: Plan, plan: Plan) -> Plan | None:
         return None
     own = next(guest.name for guest in rules.guests if guest.kind == "tenon")
     items = [i.model_copy(update={"image": own}) for i in plan.items if i.value == NATIVE]
-    return rules.model_copy(update={"items": [*rules.items, *items]})
+    said = " ".join(item.source or "" for item in items)
+    ignored = [words for words in rules.ignored if (words.source or "") not in said]
+    return rules.model_copy(update={"items": [*rules.items, *items], "ignored": ignored})
 
 
 def _is_unclear(plan: Plan) -> bool:
@@ -124,9 +133,9 @@ def _misreads(rules: Plan, reading: Reading) -> bool:
 
 
 def _miscounts(rules: Plan, reading: Reading, plan: Plan) -> bool:
-    """Whether the reader is sure of another number of real-time VMs, and the rules do not know all
-    words."""
-    own, other = (sum(guest.kind == "tenon" for guest in each.guests) for each in (plan, rules))
+    """Whether the reader is sure of another number of real-time VMs and native tasks, and the rules
+    do not know all words."""
+    own, other = (sum(guest.kind != "linux" for guest in each.guests) for each in (plan, rules))
     sure = bool(reading.vms) and all(vm.confidence >= SURE for vm in reading.vms)
     return sure and own != other and _ignored(rules) > IGNORED / 4
 

@@ -172,3 +172,22 @@ def test_of_several_tasks_the_nearest_to_its_words_is_native(pool):
     assert tables(answer, "period") == [("40us",)]
     periods = {i.value for i in answer.plan if i.kind == "period" and i.image != "native"}
     assert periods == {1_000_000, 4_000_000}
+
+
+@pytest.mark.parametrize("finds_vm", [False, True])
+def test_the_plan_with_a_vm_beside_the_native_task_is_taken(pool, finds_vm):
+    """Where both know the native task, the reading without the VM beside it is the worse one."""
+    text = Text(BESIDE if not finds_vm else "a native task, a sampler at 1 kHz in a VM, and Linux")
+    words, name = ("sampler", "sampling") if finds_vm else ("control loop", "control.loop")
+    vm = (text.vm("VM", "tenon"),) if finds_vm else ()
+    reading = text.reading(
+        text.said("native task", "virt.native", sure=0.99),
+        text.said(words, name, sure=0.99),
+        vms=(text.vm("native task", "native"), *vm, text.vm("Linux", "linux")),
+        tasks=(text.task(words, 1 if finds_vm else 0),),
+        quantities=(text.amount("1 kHz", "period", 1_000_000, ("task", 0)),),
+    )
+    answer = compose(text.text, pool=pool, using=Read(reading))
+    assert sorted(kinds(answer).values()) == ["linux", "mortise", "native", "tenon"]
+    (tenon,) = [image for image in answer.images.values() if image.kind == "tenon"]
+    assert name in tenon.capabilities
