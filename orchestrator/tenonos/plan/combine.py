@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tenonos.plan.claims import AFFIRMED, HELD, SURE, Claims
+from tenonos.plan.english import grammar
 from tenonos.plan.exact import stands
 from tenonos.plan.models import (
     BYTES,
@@ -34,6 +35,10 @@ from tenonos.plan.reader.reading import Reading, Statement
 _KINDS = frozenset(["net.ip", "fs.block", "fs.ram"])
 _NO_NAME = re.compile(r"^(?:an?|the|one|our)\s+|\b(?:linux|guest|vm|side)\b")
 """Words of a Linux VM that tell it from no other."""
+_GUESSES = frozenset(
+    [grammar.WHY_PURPOSE, grammar.WHY_ARGUMENT, grammar.WHY_CIRCUMSTANCE, grammar.WHY_MORE]
+)
+"""The reasons to ignore words that the rules do not know."""
 CERTAIN = 0.95
 """The confidence from which the reader's claim is shown against the rules'."""
 IGNORED = 0.2
@@ -64,7 +69,7 @@ def combined(
         affirmed = [*_affirmed(doubts, answers, pool)]
         update = {"assumptions": doubts, "items": [*rules.items, *affirmed], "instead": plan}
         sure = all(said.confidence >= HELD for said in reading.quantities)
-        guessed = _ignored(rules) > (IGNORED if sure else 0.5)
+        guessed = _ignored(rules, all_of_it=True) > 0.5 or (sure and _ignored(rules) > IGNORED)
         wrong = _misreads(rules, reading) or _miscounts(rules, reading, plan)
         if (guessed or native or wrong) and not _is_unclear(plan):
             return _instead_of(plan, rules)
@@ -111,10 +116,11 @@ def _is_unclear(plan: Plan) -> bool:
     return any(missing.capability is None for missing in plan.missing)
 
 
-def _ignored(rules: Plan) -> float:
-    """The part of the objective that the rules ignored: most of one that is not English, much of
-    one in words of a trade."""
-    return sum(len(words.source or "") for words in rules.ignored) / len(rules.objective)
+def _ignored(rules: Plan, *, all_of_it: bool = False) -> float:
+    """The part of the objective that the rules ignored without knowing its words, as they do with
+    those of a trade; with `all_of_it` also what they know to be no demand."""
+    left = [w for w in rules.ignored if all_of_it or w.why in _GUESSES]
+    return sum(len(words.source or "") for words in left) / len(rules.objective)
 
 
 def _misreads(rules: Plan, reading: Reading) -> bool:
