@@ -194,7 +194,8 @@ static void addresses(void)
 		frame(0, 60);
 		describe(TRANSMIT, 0, sent, HEADER + 14, NEXT);
 		describe(TRANSMIT, 1, at, 46, 0);
-		contained("data from nowhere", broken());
+		/* Data is read when a receiver has a buffer, within the rate. */
+		contained("data from nowhere", broken() || queues[TRANSMIT].used_index == 1);
 		for (int which = 0; which < 3; which++) {
 			volatile struct queue *queue = &queues[TRANSMIT];
 			uint64_t parts[] = { (uintptr_t)queue->table, (uintptr_t)&queue->flags,

@@ -119,5 +119,6 @@ def test_no_frame_keeps_the_core_from_a_loop_for_long(tmp_path):
     result = Session(Target.of(build.build(systems.load(tmp_path))), options, []).run()
     (task,) = result.periodic
     assert task.released == task.completed > 190 and task.duplicates == 0
-    assert len(found) > 10_000
-    assert max(found) <= 150
+    assert len(found) > 2_000
+    # A piece of 256 bytes with its bookkeeping.
+    assert max(found) <= 240
