@@ -120,6 +120,9 @@ def check(guests: Sequence[Guest], items: Sequence[Item], pool: Pool, board: Boa
                 )
             if item.kind == "cores" and item.unit == "cores" and item.value != 1:
                 raise Infeasible(f"a native task has one core, not {item.value}")
+        places = {item.value for item in mine if item.unit == "cpu"}
+        if len(places) > 1:
+            raise Infeasible(f"a native task has one core, not {len(places)}")
         periods = {item.value for item in mine if item.kind == "period"}
         if len(periods) > 1:
             raise Infeasible(f"{guest.name} would have {len(periods)} periods")

@@ -7,9 +7,12 @@ from test_claims import Read, Text
 
 from tenonos import system
 from tenonos.build.images import images
+from tenonos.plan.allocate import Infeasible
 from tenonos.plan.combine import combined
 from tenonos.plan.compose import compose
-from tenonos.plan.models import Plan
+from tenonos.plan.models import Guest, Item, Plan
+from tenonos.plan.native_tasks import check
+from tenonos.system import board as boards
 
 BESIDE = "a native task with a period of 500 us, beside a 1 kHz control loop and Linux"
 
@@ -82,6 +85,13 @@ def test_what_it_cannot_do_is_refused_with_the_reason(pool, text, reason):
     answer = compose(text, pool=pool)
     assert not answer.accepted and answer.conflict
     assert reason in answer.reason
+
+
+def test_a_native_task_has_one_core(pool):
+    place = {"kind": "cores", "unit": "cpu", "image": "native", "rule": "stated"}
+    items = [Item(value=cpu, **place) for cpu in (2, 3)]
+    with pytest.raises(Infeasible, match="one core, not 2"):
+        check([Guest(name="native", kind="native")], items, pool, boards.load("qemu-virt"))
 
 
 VALVES = Text("Two gas valves inside Mortise, 2 ms each; Purge sequence: 10 ms; Linux for the log.")
