@@ -5,6 +5,9 @@ use core_virtq::{Chain, Memory, Queue, Violation};
 /// Bytes of the header before a frame (virtio 1.2, 5.1.6).
 pub(crate) const HEADER: u32 = 12;
 
+/// Bytes of the addresses of destination and source, with which a frame begins.
+pub(crate) const ADDRESSES: usize = 12;
+
 /// Shortest frame: two addresses and a type (IEEE 802.3, 3.1.1; a card adds the padding).
 const SHORTEST: u32 = 14;
 
@@ -18,7 +21,12 @@ const BUFFERS: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
     chain: Option<Chain>,
-    /// Addresses and lengths of its buffers, behind the header, none of which is empty.
+    /// The addresses of destination and source: read once, so that what is delivered is what was
+    /// checked.
+    addresses: [u8; ADDRESSES],
+    /// Bytes of these that are read.
+    read: usize,
+    /// Addresses and lengths of its buffers, behind these, none of which is empty.
     buffers: [(u64, u32); BUFFERS],
     count: usize,
     length: u32,
@@ -32,6 +40,8 @@ impl Frame {
     /// No frame.
     pub(crate) const NONE: Self = Self {
         chain: None,
+        addresses: [0; ADDRESSES],
+        read: 0,
         buffers: [(0, 0); BUFFERS],
         count: 0,
         length: 0,
@@ -42,6 +52,7 @@ impl Frame {
     /// Begins the frame of a chain.
     pub(crate) const fn begin(&mut self, chain: Chain) {
         self.chain = Some(chain);
+        self.read = 0;
         self.count = 0;
         self.length = 0;
         self.header = HEADER;
@@ -69,7 +80,7 @@ impl Frame {
         !self.invalid && self.length >= SHORTEST
     }
 
-    /// Reads a descriptor. Returns whether there are more.
+    /// Reads a descriptor, and what it has of the addresses. Returns whether there are more.
     pub(crate) fn gather(
         &mut self,
         queue: &Queue,
@@ -87,37 +98,44 @@ impl Frame {
         let skipped = self.header.min(buffer.length);
         self.header -= skipped;
         buffer.skip(skipped)?;
+        if buffer.length > LONGEST - self.length {
+            self.invalid = true;
+            return Ok(false);
+        }
+        self.length += buffer.length;
+        let open = self.addresses.get_mut(self.read..).unwrap_or_default();
+        let size = open.len().min(buffer.length as usize);
+        if size > 0 {
+            memory.read(buffer.address, open.get_mut(..size).unwrap_or_default())?;
+            self.read += size;
+            buffer.skip(size as u32)?;
+        }
         if buffer.length > 0 {
             match self.buffers.get_mut(self.count) {
-                Some(place) if buffer.length <= LONGEST - self.length => {
+                Some(place) => {
                     *place = (buffer.address, buffer.length);
                     self.count += 1;
-                    self.length += buffer.length;
                 }
-                _ => self.invalid = true,
+                None => self.invalid = true,
             }
         }
         Ok(!buffer.last && !self.invalid)
     }
 
-    /// Reads the addresses of destination and source, as numbers with the first byte lowest.
-    pub(crate) fn addresses(&self, memory: &impl Memory) -> Result<[u64; 2], Violation> {
-        let mut bytes = [0; 16];
-        let mut have = 0;
-        for index in 0..self.count {
-            let Some((address, length)) = self.buffer(index) else {
-                break;
-            };
-            let room = bytes.get_mut(have..12).unwrap_or_default();
-            let size = room.len().min(length as usize);
-            if size == 0 {
-                break;
-            }
-            memory.read(address, room.get_mut(..size).unwrap_or_default())?;
-            have += size;
-        }
-        const ADDRESS: u128 = (1 << 48) - 1;
-        let both = u128::from_le_bytes(bytes);
-        Ok([(both & ADDRESS) as u64, (both >> 48 & ADDRESS) as u64])
+    /// The bytes before its buffers: the addresses of destination and source.
+    pub(crate) const fn begins_with(&self) -> [u8; ADDRESSES] {
+        self.addresses
+    }
+
+    /// The addresses of destination and source, as numbers with the first byte lowest.
+    pub(crate) fn addresses(&self) -> [u64; 2] {
+        let number = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+        };
+        let (destination, source) = self.addresses.split_at(ADDRESSES / 2);
+        [number(destination), number(source)]
     }
 }

@@ -1,13 +1,16 @@
 //! Receive queue of a card, and the delivery of a frame into it.
 
 use crate::{
-    frame::{Frame, HEADER},
+    frame::{ADDRESSES, Frame, HEADER},
     wire::{Refusal, Wire},
 };
 use core_virtq::{Buffer, Chain, Queue, Violation};
 
 /// Header before each received frame: no offload, one buffer (virtio 1.2, 5.1.6).
 const RECEIVED: [u8; HEADER as usize] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+
+/// Bytes that do not come from the sender's buffers: the header, and the addresses that were checked.
+const FIRST: usize = RECEIVED.len() + ADDRESSES;
 
 /// State of a receive queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +47,8 @@ pub(crate) struct Delivery {
     queue: Queue,
     chain: Chain,
     buffer: Option<Buffer>,
-    /// Bytes of the header that were written.
-    header: u32,
+    /// Bytes of the [first](FIRST) that were written.
+    first: usize,
     /// Index of the frame's buffer that is copied next, and bytes copied of it.
     source: usize,
     copied: u32,
@@ -138,7 +141,7 @@ impl Receive {
             queue: behind,
             chain,
             buffer: None,
-            header: 0,
+            first: 0,
             source: 0,
             copied: 0,
             stage: Stage::Fill,
@@ -196,15 +199,15 @@ impl Delivery {
                 None => Ok(Delivered::Lost),
             };
         };
-        if self.header < HEADER {
-            let left = RECEIVED.get(self.header as usize..).unwrap_or_default();
+        if self.first < FIRST {
+            let first = first(frame);
+            let left = first.get(self.first..).unwrap_or_default();
             let piece = left.get(..buffer.length as usize).unwrap_or(left);
             let memory = wire.receiver();
             core_virtq::Memory::write(memory, buffer.address, piece)
                 .map_err(|_| Fault::Receiver)?;
-            let size = piece.len() as u32;
-            self.header += size;
-            buffer.skip(size)?;
+            self.first += piece.len();
+            buffer.skip(piece.len() as u32)?;
             return Ok(Delivered::More);
         }
         let Some((address, length)) = frame.buffer(self.source) else {
@@ -230,4 +233,13 @@ impl Delivery {
         }
         Ok(Delivered::More)
     }
+}
+
+/// The first bytes that a driver receives of a frame.
+fn first(frame: &Frame) -> [u8; FIRST] {
+    let mut bytes = [0; FIRST];
+    let (header, addresses) = bytes.split_at_mut(RECEIVED.len());
+    header.copy_from_slice(&RECEIVED);
+    addresses.copy_from_slice(&frame.begins_with());
+    bytes
 }

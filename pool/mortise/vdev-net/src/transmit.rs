@@ -42,10 +42,8 @@ enum Stage {
     Take,
     /// Read its descriptors.
     Gather,
-    /// Read the addresses.
-    Read,
     /// Find the receivers by the addresses of destination and source.
-    Route([u64; 2]),
+    Route,
     /// Count the frame, and check the rate; then deliver to the ports with these bits.
     Admit(u16),
     /// Deliver to the ports with these bits.
@@ -159,15 +157,12 @@ impl Transmit {
             Stage::Gather => {
                 if !frame.gather(queue, wire.sender())? {
                     self.stage = match frame.is_valid() {
-                        true => Stage::Read,
+                        true => Stage::Route,
                         false => Stage::Admit(0),
                     };
                 }
             }
-            Stage::Read => self.stage = Stage::Route(frame.addresses(wire.sender())?),
-            Stage::Route(addresses) => {
-                self.stage = Stage::Admit(route(ports, port, addresses));
-            }
+            Stage::Route => self.stage = Stage::Admit(route(ports, port, frame.addresses())),
             Stage::Admit(targets) => {
                 self.stage = admit(&mut self.limit, port, frame, targets, wire);
             }

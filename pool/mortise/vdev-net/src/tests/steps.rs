@@ -31,6 +31,27 @@ fn an_interrupted_frame_goes_on() {
 }
 
 #[test]
+fn addresses_that_change_under_way_are_delivered_as_checked() {
+    for steps in 1..24 {
+        let mut network = Network::new(&[0b110, 0b101, 0b011], 0);
+        let sent = frame(address(1), address(0), 100);
+        network.offer(0, &sent, &[12, 4, 9, 87]);
+        network.machine.steps.set(steps);
+        let early = network.notify(0) == Progress::Done;
+        network.machine.steps.set(usize::MAX);
+        let forged = frame(address(2), address(1), 100);
+        network.machine.rams[0].put(SENT + 12, &forged);
+        assert_eq!(network.notify(0), Progress::Done);
+        assert!(network.received(2).is_empty(), "{steps}");
+        let received = network.received(1);
+        assert!(!early || received == [sent.clone()]);
+        for frame in received {
+            assert_eq!(frame[..12], sent[..12], "{steps}");
+        }
+    }
+}
+
+#[test]
 fn another_sender_does_not_wait_for_an_interrupted_one() {
     for steps in 1..24 {
         let mut network = Network::new(&[0b110, 0b101, 0b011], 0);
