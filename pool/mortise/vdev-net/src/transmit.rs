@@ -200,8 +200,6 @@ impl Transmit {
                     self.interrupt = Some(own);
                 }
                 self.stage = Stage::Take;
-                // A driver notifies after each chain that it adds.
-                self.notified = queue.has_more();
             }
         }
         Ok(Step::More)

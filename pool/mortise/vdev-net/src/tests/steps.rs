@@ -52,6 +52,22 @@ fn addresses_that_change_under_way_are_delivered_as_checked() {
 }
 
 #[test]
+fn a_frame_that_is_added_within_an_interrupted_store_is_sent() {
+    for steps in 1..24 {
+        let mut network = Network::new(&[0b10, 0b01], 0);
+        let sent = frame(address(1), address(0), 100);
+        network.offer(0, &sent, &[112]);
+        network.machine.steps.set(steps);
+        network.notify(0);
+        network.machine.steps.set(usize::MAX);
+        // A more urgent thread adds a chain and notifies; the interrupted store is never repeated.
+        network.post(0, 1, 0);
+        assert_eq!(network.notify(0), Progress::Done);
+        assert_eq!(network.received(1).len(), 2, "{steps}");
+    }
+}
+
+#[test]
 fn another_sender_does_not_wait_for_an_interrupted_one() {
     for steps in 1..24 {
         let mut network = Network::new(&[0b110, 0b101, 0b011], 0);
