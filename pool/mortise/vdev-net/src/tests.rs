@@ -364,6 +364,16 @@ fn a_rate_limits_the_sender() {
     assert_eq!(network.counts(0), [4, 0, 0, 0, 3]);
 }
 
+#[test]
+fn a_rate_limits_the_number_of_short_frames() {
+    let mut network = Network::new(&[0b10, 0b01], 1_000_000);
+    for _ in 0..50 {
+        network.send(0, &frame(address(1), address(0), 14));
+        network.start(1);
+    }
+    assert_eq!(network.counts(0), [36, 0, 0, 0, 14]);
+}
+
 /// The framing is the driver's choice (2.7.4.3).
 #[test]
 fn any_framing_is_accepted() {

@@ -14,6 +14,10 @@ use core_virtq::{Queue, Violation};
 /// Lowest bit of the first byte of an address: a group (IEEE 802.3, 3.2.3).
 const GROUP: u64 = 1;
 
+/// Bytes of the shortest frame on a wire, with preamble and gap (IEEE 802.3, 4.4.2): the least that a
+/// rate counts, so that it bounds the number of frames as well.
+const SHORTEST_ON_WIRE: u32 = 84;
+
 /// Most deliveries of a frame to a port that lose their buffers to other senders; then it is lost.
 const RESTARTS: u8 = 16;
 
@@ -213,7 +217,7 @@ fn admit(limit: &mut Limit, port: &Port, frame: &Frame, targets: u16, wire: &imp
         counters.refused.add(1);
         return Stage::Give;
     }
-    if !limit.is_none() && !limit.take(frame.length(), wire.now()) {
+    if !limit.is_none() && !limit.take(frame.length().max(SHORTEST_ON_WIRE), wire.now()) {
         counters.limited.add(1);
         return Stage::Give;
     }
