@@ -143,6 +143,7 @@ impl Ring {
                 break;
             };
             if let Err(error) = copy(frame, at, done..done + part, frames) {
+                self.release_behind(self.length + part, frames);
                 return if done > 0 { Ok(done) } else { Err(error) };
             }
             self.length += part;
@@ -152,8 +153,25 @@ impl Ring {
     }
 
     /// Removes what was appended since the ring had a length.
-    pub fn truncate(&mut self, length: usize) {
-        self.length = self.length.min(length);
+    pub fn truncate(&mut self, length: usize, frames: &mut Frames) {
+        let former = self.length;
+        self.length = former.min(length);
+        self.release_behind(former, frames);
+    }
+
+    /// Releases the frames that have nothing of the ring, of those that bytes up to a former length
+    /// had; the first page is kept.
+    fn release_behind(&mut self, former: usize, frames: &mut Frames) {
+        let first = (self.start / PAGE) as u64;
+        let mut at = self.length;
+        while at < former {
+            let (page, within, part) = self.place(self.start + at, former - at);
+            let is_used = within > 0 || page == 0 || (page == first && self.length > 0);
+            if !is_used && let Some(frame) = self.pages.take(page) {
+                frames.release(frame);
+            }
+            at += part;
+        }
     }
 
     /// Releases all frames.

@@ -1,6 +1,6 @@
 //! Tests of open files, pipes and sources.
 
-use crate::{Descriptor, Descriptors, End, Files, Object, Side, ready};
+use crate::{Descriptor, Descriptors, End, Files, Object, Ring, Side, ready};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use tenon_frames::{Frames, PAGE};
@@ -205,6 +205,47 @@ fn a_pipe_keeps_its_bytes_when_its_capacity_changes() {
     files.close(reader, frames);
     files.close(writer, frames);
     assert_eq!(frames.available(), total);
+}
+
+#[test]
+fn a_ring_keeps_no_page_of_bytes_that_it_does_not_have() {
+    let mut machine = Frames::of_host(64);
+    let frames = &mut machine;
+    let mut ring = Ring::new(8 * PAGE);
+    assert_eq!(ring.append(&vec![1; PAGE], frames), PAGE);
+    let used = frames.available();
+    for first in [0, PAGE - 1, PAGE, 3 * PAGE + 5] {
+        // A buffer that ends at memory which cannot be read.
+        let appended = ring.append_with(6 * PAGE, frames, |_, _, part, _| {
+            if part.start < first { Ok(()) } else { Err(()) }
+        });
+        assert_eq!(appended.is_err(), first == 0);
+        ring.truncate(PAGE, frames);
+        // A node at most, from the second page on.
+        assert!(used - frames.available() <= 1, "{first}");
+        assert_eq!(ring.len(), PAGE);
+    }
+    ring.skip(PAGE, frames);
+    assert!(ring.append_with(5, frames, |_, _, _, _| Err(())).is_err());
+    assert!(used - frames.available() <= 1);
+    ring.release(frames);
+}
+
+#[test]
+fn a_full_ring_keeps_the_page_in_which_it_begins() {
+    let mut machine = Frames::of_host(64);
+    let frames = &mut machine;
+    let mut ring = Ring::new(4 * PAGE);
+    assert_eq!(ring.append(&vec![1; 4 * PAGE], frames), 4 * PAGE);
+    ring.skip(PAGE + 10, frames);
+    assert_eq!(ring.append(&vec![2; PAGE], frames), PAGE);
+    // The rest of the room is in the page that has the first bytes.
+    assert!(ring.append_with(10, frames, |_, _, _, _| Err(())).is_err());
+    let mut bytes = vec![0; 4 * PAGE - 10];
+    assert_eq!(ring.peek(0, &mut bytes), bytes.len());
+    assert!(bytes[..3 * PAGE - 10].iter().all(|&byte| byte == 1));
+    assert!(bytes[3 * PAGE - 10..].iter().all(|&byte| byte == 2));
+    ring.release(frames);
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Queue {
     fn append(&mut self, bytes: &[u8; LONGEST], length: usize, frames: &mut Frames) -> bool {
         let before = self.ring.len();
         if self.ring.append(&bytes[..length], frames) < length {
-            self.ring.truncate(before);
+            self.ring.truncate(before, frames);
             return false;
         }
         (self.last, self.last_length) = (*bytes, length);

@@ -210,7 +210,7 @@ impl Sockets {
                     Ok(count)
                 }
                 appended => {
-                    receiver.ring.truncate(used);
+                    receiver.ring.truncate(used, frames);
                     receiver.received = start;
                     // A part of the message could not be read, or there is no memory for it.
                     let short = appended.is_ok_and(|count| count > 0);
