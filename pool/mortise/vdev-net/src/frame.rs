@@ -26,7 +26,9 @@ pub(crate) struct Frame {
     addresses: [u8; ADDRESSES],
     /// Bytes of these that are read.
     read: usize,
-    /// Addresses and lengths of its buffers, behind these, none of which is empty.
+    /// Buffers that had nothing else.
+    emptied: usize,
+    /// Addresses and lengths of its buffers, behind the header and what is read.
     buffers: [(u64, u32); BUFFERS],
     count: usize,
     length: u32,
@@ -42,6 +44,7 @@ impl Frame {
         chain: None,
         addresses: [0; ADDRESSES],
         read: 0,
+        emptied: 0,
         buffers: [(0, 0); BUFFERS],
         count: 0,
         length: 0,
@@ -53,6 +56,7 @@ impl Frame {
     pub(crate) const fn begin(&mut self, chain: Chain) {
         self.chain = Some(chain);
         self.read = 0;
+        self.emptied = 0;
         self.count = 0;
         self.length = 0;
         self.header = HEADER;
@@ -69,10 +73,10 @@ impl Frame {
         self.length
     }
 
-    /// A buffer by its index.
+    /// A buffer behind the addresses, by its index.
     pub(crate) fn buffer(&self, index: usize) -> Option<(u64, u32)> {
         let all = self.buffers.get(..self.count)?;
-        all.get(index).copied()
+        all.get(self.emptied + index).copied()
     }
 
     /// Whether the frame can be sent, once it is gathered.
@@ -80,7 +84,7 @@ impl Frame {
         !self.invalid && self.length >= SHORTEST
     }
 
-    /// Reads a descriptor, and what it has of the addresses. Returns whether there are more.
+    /// Reads a descriptor. Returns whether there are more.
     pub(crate) fn gather(
         &mut self,
         queue: &Queue,
@@ -98,28 +102,33 @@ impl Frame {
         let skipped = self.header.min(buffer.length);
         self.header -= skipped;
         buffer.skip(skipped)?;
-        if buffer.length > LONGEST - self.length {
-            self.invalid = true;
-            return Ok(false);
-        }
-        self.length += buffer.length;
-        let open = self.addresses.get_mut(self.read..).unwrap_or_default();
-        let size = open.len().min(buffer.length as usize);
-        if size > 0 {
-            memory.read(buffer.address, open.get_mut(..size).unwrap_or_default())?;
-            self.read += size;
-            buffer.skip(size as u32)?;
-        }
         if buffer.length > 0 {
             match self.buffers.get_mut(self.count) {
-                Some(place) => {
+                Some(place) if buffer.length <= LONGEST - self.length => {
                     *place = (buffer.address, buffer.length);
                     self.count += 1;
+                    self.length += buffer.length;
                 }
-                None => self.invalid = true,
+                _ => self.invalid = true,
             }
         }
         Ok(!buffer.last && !self.invalid)
+    }
+
+    /// Reads what a buffer has of the addresses, once the frame is gathered. Returns whether there is
+    /// more of them.
+    pub(crate) fn read(&mut self, memory: &impl Memory) -> Result<bool, Violation> {
+        let open = self.addresses.get_mut(self.read..).unwrap_or_default();
+        let Some((address, length)) = self.buffers.get_mut(self.emptied) else {
+            return Ok(false);
+        };
+        let size = open.len().min(*length as usize);
+        memory.read(*address, open.get_mut(..size).unwrap_or_default())?;
+        self.read += size;
+        *address += size as u64;
+        *length -= size as u32;
+        self.emptied += usize::from(*length == 0);
+        Ok(self.read < ADDRESSES)
     }
 
     /// The bytes before its buffers: the addresses of destination and source.

@@ -46,7 +46,9 @@ enum Stage {
     Take,
     /// Read its descriptors.
     Gather,
-    /// Find the receivers by the addresses of destination and source.
+    /// Read the addresses.
+    Read,
+    /// Find the receivers by them.
     Route,
     /// Count the frame, and check the rate; then deliver to the ports with these bits.
     Admit(u16),
@@ -161,9 +163,14 @@ impl Transmit {
             Stage::Gather => {
                 if !frame.gather(queue, wire.sender())? {
                     self.stage = match frame.is_valid() {
-                        true => Stage::Route,
+                        true => Stage::Read,
                         false => Stage::Admit(0),
                     };
+                }
+            }
+            Stage::Read => {
+                if !frame.read(wire.sender())? {
+                    self.stage = Stage::Route;
                 }
             }
             Stage::Route => self.stage = Stage::Admit(route(ports, port, frame.addresses())),
