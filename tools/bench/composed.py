@@ -64,7 +64,7 @@ def faults(wanted: Labelled, answer: Composition, known: Collection[str]) -> Ite
             ("linux", counts["linux"]),
         ):
             found = sum(image.kind == kind for image in answer.images.values())
-            # Tasks whose VM is not named need one at least; how many is open.
+            # Tasks without a named VM need one at least; how many is open.
             is_open = kind == "tenon" and not count and any(t.vm is None for t in wanted.tasks)
             if found != count and not (is_open and found):
                 yield f"{found} {kind} for {count}"
