@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tenonos.plan import exact, phrase
-from tenonos.plan.contradictions import contradictory, overlap, span_of
+from tenonos.plan.contradictions import contradictory
 from tenonos.plan.english.subjects import MOST, UNNAMED
 from tenonos.plan.english.utilities import POWER
 from tenonos.plan.models import (
@@ -36,7 +36,17 @@ from tenonos.plan.models import (
 )
 from tenonos.plan.native_tasks import does, nearest, of
 from tenonos.plan.pool import Pool
-from tenonos.plan.reader.reading import Amount, Claim, Reading, Span, Statement, Task, Vm
+from tenonos.plan.reader.reading import (
+    Amount,
+    Claim,
+    Reading,
+    Span,
+    Statement,
+    Task,
+    Vm,
+    overlap,
+    span_of,
+)
 
 PLANNER = "offline"
 SURE = 0.8

@@ -30,7 +30,7 @@ from tenonos.plan.models import (
 from tenonos.plan.native_tasks import of, settled
 from tenonos.plan.nearby import amended
 from tenonos.plan.pool import Pool
-from tenonos.plan.reader.reading import Reading, Statement
+from tenonos.plan.reader.reading import Reading, Statement, overlap, span_of
 
 _KINDS = frozenset(["net.ip", "fs.block", "fs.ram"])
 _NO_NAME = re.compile(r"^(?:an?|the|one|our)\s+|\b(?:linux|guest|vm|side)\b")
@@ -131,8 +131,7 @@ def _misreads(rules: Plan, reading: Reading) -> bool:
         said.confidence >= CERTAIN
         and kind != said.role
         and "period" in (kind, said.role)
-        and span[0] < said.at + len(said.span)
-        and said.at < span[1]
+        and overlap(span, span_of(said))
         for said in reading.quantities
         for span, kind in kinds.items()
     )
@@ -269,11 +268,10 @@ def _affirmed(
 
 
 def _assumption(said: Statement, taken_as: str, instead_of: str) -> Assumption:
-    span = said.at, said.at + len(said.span)
     confidence = round(1 - said.confidence, 3)
     return Assumption(
         source=said.span,
-        span=span,
+        span=span_of(said),
         taken_as=taken_as,
         instead_of=instead_of,
         confidence=confidence,

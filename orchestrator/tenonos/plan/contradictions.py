@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tenonos.plan.models import Item
-from tenonos.plan.reader.reading import Claim, Reading
+from tenonos.plan.reader.reading import Reading, overlap, span_of
 
 _OPPOSITE: Mapping[str, str] = {"capability": "forbid", "forbid": "capability"}
 
@@ -29,13 +29,3 @@ def contradictory(reading: Reading, items: Sequence[Item], least: float) -> Iter
             where = {"source": span.span, "span": span_of(span)}
             kind = _OPPOSITE.get(known[0].kind, known[0].kind)
             yield known[0].model_copy(update={"kind": kind, **where})
-
-
-def span_of(claim: Claim) -> tuple[int, int]:
-    """The characters of a claim's evidence."""
-    return claim.at, claim.at + len(claim.span)
-
-
-def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two pieces share a character."""
-    return one[0] < other[1] and other[0] < one[1]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
-from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm
+from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm, span_of
 
 _C = TypeVar("_C", bound=Claim)
 _CLAUSE = re.compile(r"[,;:.!?]\s|[;\n()]")
@@ -73,7 +73,7 @@ def _is_vm(vm: Vm, reading: Reading) -> bool:
     if vm.kind != "tenon":
         return True
     near = [other for other in _among(reading.text, vm, reading.vms) if other is not vm]
-    end = vm.at + len(vm.span)
+    _, end = span_of(vm)
     runs = any(
         other.kind == "linux" and _RUNS.fullmatch(reading.text[end : other.at]) for other in near
     )
@@ -88,7 +88,7 @@ def _is_vm(vm: Vm, reading: Reading) -> bool:
 def _listed(text: str, one: Claim, other: Claim) -> bool:
     """Whether two claims are parts of one enumeration."""
     first, last = sorted((one, other), key=lambda claim: claim.at)
-    return bool(_LIST.search(text, first.at + len(first.span), last.at))
+    return bool(_LIST.search(text, span_of(first)[1], last.at))
 
 
 def _names_nothing(claim: Claim) -> bool:
@@ -136,8 +136,9 @@ def _term(text: str, amount: Amount) -> str | None:
     if amount.role not in _TIMES:
         return None
     first, last = _clause(text, amount.at)
-    before, after = text[first : amount.at], text[amount.at + len(amount.span) : last]
-    found = _BEFORE.search(before) or _BEFORE_COLON.search(text[: amount.at])
+    begin, end = span_of(amount)
+    before, after = text[first:begin], text[end:last]
+    found = _BEFORE.search(before) or _BEFORE_COLON.search(text[:begin])
     found = found or _AFTER.match(after)
     return _TERMS[found[1].lower()] if found else None
 

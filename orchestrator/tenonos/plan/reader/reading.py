@@ -41,6 +41,16 @@ class Claim(Model):
     confidence: float
 
 
+def span_of(claim: Claim) -> tuple[int, int]:
+    """The characters of a claim's evidence."""
+    return claim.at, claim.at + len(claim.span)
+
+
+def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two pieces share a character."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
 class Statement(Claim):
     """What is said of a capability."""
 
