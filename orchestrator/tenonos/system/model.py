@@ -396,8 +396,8 @@ class System:
         return len(self.takers(cpu)) > 1 or (self.reserve is not None and cpu in self.reserve.cpus)
 
     def may_be_far(self, vm: Vm) -> bool:
-        """Whether the memory of a VM may be beyond the kernels' own maps: of a Linux of whose
-        memory Mortise serves nothing but its start."""
+        """Whether the memory of a VM may be beyond the kernels' own maps: of a Linux,
+        where Mortise accesses it at the start alone."""
         served = bool(vm.detach) or any(vlib.server == vm.name for vlib in self.vlibs)
         served = served or any(disk.vm == vm.name for disk in self.disks)
         return vm.kind == "linux" and not served and self.board.ram_end > self.board.near_end
