@@ -115,6 +115,17 @@ def _keys(system: System, disk: Disk) -> None:
         )
 
 
+def has_virtual_interrupts(system: System, vm: Vm, what: str, where: str) -> None:
+    """Check that a VM can have a virtual device, which has a virtual interrupt."""
+    if system.board.transports is None or vm.interrupts == "direct":
+        mend = 'write interrupts = "shared" for it'
+        raise InputError(
+            f'the interrupts of VM "{vm.name}" are direct, and {what} has a virtual one',
+            where=where,
+            mend=mend if system.board.transports is not None else "use a board with a GICv3",
+        )
+
+
 def _of_vm(system: System, disk: Disk, name: str) -> None:
     """Check the kind of a VM with a virtual disk, and the disk's content."""
     what = "a disk in memory" if disk.on is None else "a part of a disk"
@@ -123,13 +134,7 @@ def _of_vm(system: System, disk: Disk, name: str) -> None:
     if vm is None:
         known = ", ".join(vm.name for vm in system.vms if vm.kind != "tenon") or "none"
         raise InputError(f'no VM "{name}"', where=where, mend=f"those that may have one: {known}")
-    if system.board.transports is None or vm.interrupts == "direct":
-        mend = 'write interrupts = "shared" for it'
-        raise InputError(
-            f'the interrupts of VM "{name}" are direct, and {what} has a virtual one',
-            where=where,
-            mend=mend if system.board.transports is not None else "use a board with a GICv3",
-        )
+    has_virtual_interrupts(system, vm, what, where)
     if vm.kind == "tenon":
         raise InputError(
             f'VM "{name}" is a Tenon VM, which has no driver for a disk',

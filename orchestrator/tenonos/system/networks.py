@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenonos.errors import InputError
-from tenonos.system.disks import TRANSPORT, transport
+from tenonos.system.disks import TRANSPORT, has_virtual_interrupts, transport
 from tenonos.system.limits import PORTS
 from tenonos.system.memory_map import Layout, PortLayout
 from tenonos.system.model import Network, Port, System, Vm
@@ -132,13 +132,7 @@ def _vm(system: System, port: Port, where: str) -> None:
     if vm is None:
         known = ", ".join(vm.name for vm in system.vms)
         raise InputError(f'no VM "{port.vm}"', where=where, mend=f"those there are: {known}")
-    if system.board.transports is None or vm.interrupts == "direct":
-        mend = 'write interrupts = "shared" for it'
-        raise InputError(
-            f'the interrupts of VM "{vm.name}" are direct, and a network card has a virtual one',
-            where=where,
-            mend=mend if system.board.transports is not None else "use a board with a GICv3",
-        )
+    has_virtual_interrupts(system, vm, "a network card", where)
     if vm.colours is not None:
         raise InputError(
             f'VM "{vm.name}" has colours, and Mortise copies no frames by colour',
