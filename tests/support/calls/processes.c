@@ -96,6 +96,47 @@ static void *wait_for(void *end)
 	return (void *)read(*(int *)end, &byte, 1);
 }
 
+/* The letters of the states of a thread that reads, and of the first one, which waits for it. */
+static void *show_states(void *sleeper)
+{
+	char name[64];
+
+	for (int turn = 0; turn < 3; turn++) {
+		int number = turn == 0 ? *(int *)sleeper : turn == 1 ? gettid() : getpid();
+
+		snprintf(name, sizeof(name), "/proc/self/task/%d/stat", number);
+		do
+			get(name);
+		while (turn != 1 && strstr(text, ") S") == NULL);
+		printf("state %.3s\n", strrchr(text, ')'));
+	}
+	get("/proc/self/stat");
+	printf("state %.3s\n", strrchr(text, ')'));
+	return NULL;
+}
+
+static void *sleeps(void *number)
+{
+	*(int *)number = gettid();
+	pause();
+	return NULL;
+}
+
+/* Each thread has a state of its own; that of a process is the state of its first thread. */
+static void states(void)
+{
+	volatile int number = 0;
+	pthread_t sleeper, reader;
+
+	pthread_create(&sleeper, NULL, sleeps, (void *)&number);
+	while (number == 0)
+		sched_yield();
+	pthread_create(&reader, NULL, show_states, (void *)&number);
+	pthread_join(reader, NULL);
+	pthread_cancel(sleeper);
+	pthread_join(sleeper, NULL);
+}
+
 static void own(void)
 {
 	char expected[64], name[64];
@@ -292,6 +333,7 @@ static void system_files(void)
 int main(void)
 {
 	own();
+	states();
 	others();
 	system_files();
 	return 0;

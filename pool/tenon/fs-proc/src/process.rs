@@ -70,7 +70,15 @@ fn sizes(state: &State, origin: &Origin) -> (usize, usize) {
     (size, size.min(process.usage.faults as usize))
 }
 
-/// The letter of a state, and its word.
+/// The number of the thread that a file shows: the first one where it is that of the process.
+fn thread(origin: &Origin) -> u32 {
+    match origin.part {
+        0 => origin.process,
+        part => part,
+    }
+}
+
+/// The letter of the state of a thread, and its word.
 fn condition(state: &State, origin: &Origin) -> (char, &'static str) {
     let Some(process) = of(state, origin) else {
         return ('X', "dead");
@@ -79,7 +87,7 @@ fn condition(state: &State, origin: &Origin) -> (char, &'static str) {
         ('Z', "zombie")
     } else if process.is_stopped() {
         ('T', "stopped")
-    } else if state.is_running(origin.process) {
+    } else if state.is_running(thread(origin)) {
         ('R', "running")
     } else {
         ('S', "sleeping")
@@ -91,7 +99,7 @@ fn stat(text: &mut Text<'_>, origin: &Origin) {
     let name = name(text.state, origin);
     let (size, resident) = sizes(text.state, origin);
     let whole = origin.part == 0;
-    let number = if whole { origin.process } else { origin.part };
+    let number = thread(origin);
     let time = text.state.time_of(number, whole).unwrap_or_default() / TICK;
     let threads = text.state.threads_of(origin.process);
     let Some(process) = of(text.state, origin) else {

@@ -88,11 +88,11 @@ impl State {
         numbers.filter(|number| *number >= first).min()
     }
 
-    /// Whether a thread of a process waits for nothing.
+    /// Whether the thread of a number, which is that of its process for the first one, waits for nothing.
     #[must_use]
-    pub fn is_running(&self, process: u32) -> bool {
-        let mut threads = self.threads_by_number(process);
-        threads.any(|thread| thread.waiting == Waiting::No)
+    pub fn is_running(&self, number: u32) -> bool {
+        let mut threads = self.threads.iter().flatten();
+        threads.any(|thread| thread.number == number && thread.waiting == Waiting::No)
     }
 
     /// The number of threads that wait for nothing, of all, and the last number that was given.
