@@ -162,6 +162,40 @@ static void waiting(void)
 	waits(truncates, F_WRLCK, F_UNLCK);
 }
 
+/* An owner does not get its lease back while an access waits for the end of it. */
+static void retakes(int (*access)(void), int lease)
+{
+	int ends[2], status;
+	pid_t child;
+	char byte;
+
+	pipe(ends);
+	sigprocmask(SIG_BLOCK, &watched, NULL);
+	file = open(FILE_NAME, O_RDONLY);
+	show("lease", fcntl(file, F_SETLEASE, lease));
+	child = fork();
+	if (child == 0) {
+		close(file);
+		status = access();
+		read(ends[0], &byte, 1);
+		_exit(status + 3);
+	}
+	show("told", sigwaitinfo(&watched, NULL));
+	show("unlock", fcntl(file, F_SETLEASE, F_UNLCK));
+	show("again", fcntl(file, F_SETLEASE, lease));
+	write(ends[1], "", 1);
+	waitpid(child, &status, 0);
+	printf("access %x\n", status);
+	show("after it", fcntl(file, F_SETLEASE, lease));
+	close(file);
+}
+
+static void retaken(void)
+{
+	retakes(writes, F_RDLCK);
+	retakes(reads, F_WRLCK);
+}
+
 static void ignore(int signal)
 {
 	(void)signal;
@@ -322,6 +356,7 @@ int main(void)
 	apart("breaks", breaks);
 	apart("downgrades", downgrades);
 	apart("waiting", waiting);
+	apart("retaken", retaken);
 	apart("interrupted", interrupted);
 	apart("unexpected", unexpected);
 	apart("notices", notices);

@@ -53,6 +53,8 @@ pub struct Inode {
     pub links: u32,
     /// Uses by open files, directories of processes and mappings.
     pub(crate) holds: u32,
+    /// Accesses for reading alone, and for writing, that wait for the end of a lease.
+    pub waiting: [u32; 2],
     /// The directory that has it, of a directory; the next orphan once it has ended.
     pub(crate) parent: u32,
     /// Bytes of the content, of a directory those of its entries.
@@ -87,6 +89,7 @@ impl Inode {
             group: 0,
             links: 0,
             holds: 0,
+            waiting: [0; 2],
             parent: 0,
             size: 0,
             accessed: now,

@@ -291,10 +291,11 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
         let number = install(state, caller, opened, place)?;
         Ok::<_, Errno>(Ok((number, other, truncates.then_some(inode))))
     };
+    let mut waiting = lease::Access::new(caller, writes);
     let (number, other, truncated) = loop {
         match with_state(attempt)? {
             Ok(opened) => break opened,
-            Err(leased) => lease::wait(caller, leased, writes)?,
+            Err(leased) => waiting.wait(leased)?,
         }
     };
     if let Some(other) = other

@@ -153,10 +153,11 @@ pub fn open_by_handle_at(caller: &Caller) -> Result<u64, Errno> {
         let closes_on_exec = flags & flag::CLOSE_ON_EXEC != 0;
         install(state, caller, opened, (closes_on_exec, 0)).map(Ok)
     };
+    let mut waiting = lease::Access::new(caller, writes);
     loop {
         match with_state(attempt)? {
             Ok(number) => return Ok(number),
-            Err(leased) => lease::wait(caller, leased, writes)?,
+            Err(leased) => waiting.wait(leased)?,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::event;
 use crate::limit::check_size;
-use crate::names::{clock, inode};
+use crate::names::{WORKING_DIRECTORY, clock, inode};
 use tenon_fs_proc::LinkTarget;
 use tenon_linux_credentials::permission::{allowed_mode, check, check_owner, take_privileges};
 use tenon_linux_lock::lease;
@@ -295,7 +295,6 @@ fn put_file_system(state: &mut State, caller: &Caller, to: usize) -> Result<u64,
 
 /// `statfs`.
 pub fn statfs(caller: &Caller) -> Result<u64, Errno> {
-    const WORKING_DIRECTORY: i32 = -100;
     with_state(|state| {
         inode(state, caller, (WORKING_DIRECTORY, caller.address(0)), true)?;
         put_file_system(state, caller, caller.address(1))
@@ -502,8 +501,8 @@ pub fn ftruncate(caller: &Caller) -> Result<u64, Errno> {
 
 /// `truncate`.
 pub fn truncate(caller: &Caller) -> Result<u64, Errno> {
-    const WORKING_DIRECTORY: i32 = -100;
     let size = u64::try_from(caller.argument(1) as i64).map_err(|_| Errno::EINVAL)?;
+    let mut waiting = lease::Access::new(caller, true);
     loop {
         let done = with_state(|state| {
             let at = (WORKING_DIRECTORY, caller.address(0));
@@ -525,7 +524,7 @@ pub fn truncate(caller: &Caller) -> Result<u64, Errno> {
         })?;
         match done {
             (true, _) => return Ok(0),
-            (_, Some(leased)) => lease::wait(caller, leased, true)?,
+            (_, Some(leased)) => waiting.wait(leased)?,
             _ => {}
         }
     }

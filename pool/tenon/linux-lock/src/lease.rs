@@ -42,7 +42,9 @@ pub(crate) fn set(state: &mut State, caller: &Caller, argument: u64) -> Result<u
     if !matches!(object, Object::File(_)) || inode.origin.is_some() {
         return Err(Errno::EINVAL);
     }
+    let [readers, writers] = inode.waiting;
     let accesses = files.accesses(number);
+    let accesses = (accesses.0 + readers, accesses.1 + writers);
     let now = Instant::now();
     let owner = get(state, caller)?;
     let own = match owner.interest {
@@ -116,7 +118,7 @@ fn begin(state: &mut State, inode: u32, writes: bool) -> Option<Instant> {
     until
 }
 
-/// Whether an access to a file has to [wait](wait) for leases, the owners of which are told.
+/// Whether an access to a file has to [wait](Access::wait) for leases, the owners of which are told.
 ///
 /// # Errors
 ///
@@ -128,28 +130,81 @@ pub fn holds(state: &mut State, inode: u32, (writes, waits): (bool, bool)) -> Re
     if waits { Ok(true) } else { Err(Errno::EAGAIN) }
 }
 
-/// Waits until no lease is in the way of an access to a file.
-///
-/// # Errors
-///
-/// `ERESTARTSYS` once the thread has a signal to deliver.
-pub fn wait(caller: &Caller, inode: u32, writes: bool) -> Result<(), Errno> {
-    let mut is_counted = false;
-    let mut result = Ok(None);
-    while result == Ok(None) {
-        let Some(until) = with_state(|state| begin(state, inode, writes)) else {
-            break;
+/// An access to a file that [waits](Self::wait) for leases. From its first wait until it is dropped, the
+/// file stays, and has no new lease that the access would have to wait for.
+pub struct Access<'a> {
+    caller: &'a Caller,
+    writes: bool,
+    inode: Option<u32>,
+}
+
+impl<'a> Access<'a> {
+    /// An access, to whichever file, for which there was no wait yet.
+    #[must_use]
+    pub fn new(caller: &'a Caller, writes: bool) -> Self {
+        Self {
+            caller,
+            writes,
+            inode: None,
+        }
+    }
+
+    /// Waits until no lease is in the way of the access to a file.
+    ///
+    /// # Errors
+    ///
+    /// `ERESTARTSYS` once the thread has a signal to deliver.
+    pub fn wait(&mut self, inode: u32) -> Result<(), Errno> {
+        let (caller, writes) = (self.caller, self.writes);
+        with_state(|state| self.count(state, inode))?;
+        let mut is_counted = false;
+        let mut result = Ok(None);
+        while result == Ok(None) {
+            let Some(until) = with_state(|state| begin(state, inode, writes)) else {
+                break;
+            };
+            result = caller.wait_events(Some(until), |state| {
+                if begin(state, inode, writes).is_none() {
+                    return Ok(Some(()));
+                }
+                wait::enlist(state, caller, &mut is_counted)?;
+                Ok(None)
+            });
+        }
+        if is_counted {
+            with_state(wait::leave)?;
+        }
+        result.map(drop)
+    }
+
+    /// Counts the access as one that waits for a file, and no longer for another one.
+    fn count(&mut self, state: &mut State, inode: u32) -> Result<(), Errno> {
+        if self.inode != Some(inode) {
+            self.end(state);
+            let files = &mut state.files.tree.files;
+            files.inode_mut(inode)?.waiting[usize::from(self.writes)] += 1;
+            files.hold(inode);
+            self.inode = Some(inode);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, state: &mut State) {
+        let Some(inode) = self.inode.take() else {
+            return;
         };
-        result = caller.wait_events(Some(until), |state| {
-            if begin(state, inode, writes).is_none() {
-                return Ok(Some(()));
-            }
-            wait::enlist(state, caller, &mut is_counted)?;
-            Ok(None)
-        });
+        let files = &mut state.files.tree.files;
+        if let Ok(inode) = files.inode_mut(inode) {
+            inode.waiting[usize::from(self.writes)] -= 1;
+        }
+        files.let_go(inode, &mut state.frames);
     }
-    if is_counted {
-        with_state(wait::leave)?;
+}
+
+impl Drop for Access<'_> {
+    fn drop(&mut self) {
+        if self.inode.is_some() {
+            with_state(|state| self.end(state));
+        }
     }
-    result.map(drop)
 }

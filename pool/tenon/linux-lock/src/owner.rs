@@ -409,7 +409,6 @@ pub fn set_async(state: &mut State, caller: &Caller, on: bool) -> Result<(), Err
         source: on.then_some(source),
         descriptor: caller.int(0),
         wanted,
-        pending: 0,
         ..owner
     };
     set(state, caller, owner)?;
