@@ -22,16 +22,10 @@ pub(crate) fn install(
     state: &mut State,
     caller: &Caller,
     file: FileReference,
-    (close_on_exec, least): (bool, u32),
+    place: (bool, u32),
 ) -> Result<u64, Errno> {
     let (process, frames, files) = caller.parts(state)?;
-    match process.install(file, close_on_exec, least, frames) {
-        Ok(number) => Ok(number.into()),
-        Err(file) => {
-            files.close(file, frames);
-            Err(Errno::EMFILE)
-        }
-    }
+    process.install(file, place, (files, frames))
 }
 
 /// The inode that `open` opens, which it creates if the flags say so; and whether it did.
@@ -412,10 +406,8 @@ pub fn pipe2(caller: &Caller) -> Result<u64, Errno> {
         }
         let mut numbers = [None; 2];
         for (number, file) in numbers.iter_mut().zip([reader, writer]) {
-            match process.install(file, close_on_exec, 0, frames) {
-                Ok(place) => *number = Some(place),
-                Err(file) => files.close(file, frames),
-            }
+            let installed = process.install(file, (close_on_exec, 0), (files, frames));
+            *number = installed.ok().map(|number| number as u32);
         }
         let bytes = numbers.map(|number| number.unwrap_or_default().to_le_bytes());
         let written = if numbers.contains(&None) {

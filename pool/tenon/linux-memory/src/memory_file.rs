@@ -38,12 +38,6 @@ pub fn memfd_create(caller: &Caller) -> Result<u64, Errno> {
         // The description holds it now.
         files.tree.files.let_go(inode, frames);
         let close_on_exec = flags & CLOSE_ON_EXEC != 0;
-        match process.install(opened?, close_on_exec, 0, frames) {
-            Ok(number) => Ok(number.into()),
-            Err(file) => {
-                files.close(file, frames);
-                Err(Errno::EMFILE)
-            }
-        }
+        process.install(opened?, (close_on_exec, 0), (files, frames))
     })
 }

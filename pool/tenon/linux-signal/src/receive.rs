@@ -25,7 +25,7 @@ pub fn rt_sigpending(caller: &Caller) -> Result<u64, Errno> {
 pub fn rt_sigsuspend(caller: &Caller) -> Result<u64, Errno> {
     let mask = set(caller, caller.address(0), caller.address(1))?;
     caller.with_mask(Some(mask), || {
-        let waited = caller.wait_for_signal(None, |_| Ok(None::<u64>));
+        let waited = caller.wait_event(None, |_| Ok(None::<u64>));
         let waited = waited.map_err(|error| error.interrupted(Errno::ERESTARTNOHAND));
         waited.map(|_| 0)
     })
@@ -39,7 +39,7 @@ pub fn rt_sigtimedwait(caller: &Caller) -> Result<u64, Errno> {
         0 => None,
         from => Some(Instant::now() + timespec(user_memory::words(caller, from)?)?),
     };
-    let taken = caller.wait_for_signal(deadline, |state| {
+    let taken = caller.wait_event(deadline, |state| {
         let (process, thread) = caller.indices(state)?;
         state.signals.own(thread).awaited = wanted;
         let frames = &mut state.frames;

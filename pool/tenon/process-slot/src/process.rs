@@ -277,18 +277,23 @@ impl Process {
         self.files.get(number)
     }
 
-    /// Puts a reference at the lowest free number from `least` on.
+    /// Puts a reference at the lowest free number from `least` on, or closes it: `EMFILE`.
     pub fn install(
         &mut self,
         file: FileReference,
-        close_on_exec: bool,
-        least: u32,
-        frames: &mut Frames,
-    ) -> Result<u32, FileReference> {
+        (close_on_exec, least): (bool, u32),
+        (files, frames): (&mut Files, &mut Frames),
+    ) -> Result<u64, Errno> {
         let descriptor = Descriptor {
             file,
             close_on_exec,
         };
-        self.files.insert(descriptor, least, frames)
+        match self.files.insert(descriptor, least, frames) {
+            Ok(number) => Ok(number.into()),
+            Err(file) => {
+                files.close(file, frames);
+                Err(Errno::EMFILE)
+            }
+        }
     }
 }

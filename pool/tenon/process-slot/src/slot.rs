@@ -4,7 +4,7 @@ use crate::served::serves;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use tenon_address_space::PAGE;
 use tenon_program::Errno;
 use tenon_sync::Semaphore;
@@ -56,6 +56,8 @@ pub struct Slot {
     context: UnsafeCell<Context>,
     /// What a switch between threads saves and restores.
     pub space: Space,
+    /// The index of its process plus one, or zero.
+    home: AtomicUsize,
     process: AtomicU32,
     parent: AtomicU32,
     number: AtomicU32,
@@ -91,6 +93,7 @@ impl Slot {
             block: Block::new(),
             context: UnsafeCell::new(Context::new()),
             space: Space::new(),
+            home: AtomicUsize::new(0),
             process: AtomicU32::new(0),
             parent: AtomicU32::new(0),
             number: AtomicU32::new(0),
@@ -106,6 +109,19 @@ impl Slot {
     #[must_use]
     pub fn is_free(&'static self) -> bool {
         self.block.is_free()
+    }
+
+    /// The index of its process, if it has a thread; else one that no process has.
+    #[inline(always)]
+    #[must_use]
+    pub fn home(&self) -> usize {
+        self.home.load(Ordering::Relaxed).wrapping_sub(1)
+    }
+
+    /// Sets the index of its process, or that it has no thread.
+    pub fn set_home(&self, process: Option<usize>) {
+        let home = process.map_or(0, |process| process + 1);
+        self.home.store(home, Ordering::Relaxed);
     }
 
     /// The number of its process.

@@ -27,7 +27,7 @@ mod state;
 pub mod user_memory;
 
 pub use call::{BEGUN, Call, Caller, Calls, Function, disjoint, table};
-pub use state::{AtEnd, State, with_state};
+pub use state::{AtEnd, State, wait_on, with_state};
 pub use tenon_address_space::Access;
 pub use tenon_credentials::{
     Credentials, EXECUTE, GROUPS, Ids, Limit, Limits, READ, UNLIMITED, Usage, WRITE, capability,
@@ -40,8 +40,8 @@ pub use tenon_files::{
 pub use tenon_frames::{Frames, Table as Objects};
 pub use tenon_process_slot::first::First;
 pub use tenon_process_slot::{
-    Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, WakeOperation,
-    Wanted, served, serves, slots_of, table_size,
+    Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, Waiting,
+    WakeOperation, Wanted, served, serves, slots_of, table_size,
 };
 pub use tenon_process_slot::{
     nanoseconds, real_nanoseconds, real_time, real_time_of_start, set_real_time,

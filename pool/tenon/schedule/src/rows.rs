@@ -24,6 +24,19 @@ impl<'a, T> Rows<'a, T> {
         self.all.len()
     }
 
+    /// The row of a place, if it is in use: without the bound of a search.
+    #[inline]
+    #[must_use]
+    pub fn row(&self, place: usize) -> Option<&T> {
+        self.all.get(place)?.as_ref()
+    }
+
+    /// As [`row`](Self::row), to change it.
+    #[inline]
+    pub fn row_mut(&mut self, place: usize) -> Option<&mut T> {
+        self.all.get_mut(place)?.as_mut()
+    }
+
     /// The lowest free place that `accepts`.
     #[must_use]
     pub fn free(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {

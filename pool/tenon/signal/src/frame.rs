@@ -61,6 +61,18 @@ pub struct Saved {
     pub stack: AlternateStack,
 }
 
+/// Where a frame and its record begin: on an alternate stack, if one is stated and the thread is not there
+/// already, else below the stack pointer.
+#[must_use]
+pub fn place(sp: u64, alternate: Option<AlternateStack>) -> (u64, u64) {
+    let top = match alternate {
+        Some(stack) if !stack.has(sp) => stack.start.wrapping_add(stack.size),
+        _ => sp,
+    };
+    let record = top.wrapping_sub(RECORD) & !15;
+    (record.wrapping_sub(SIZE), record)
+}
+
 /// The bytes of a frame; `fault` are address and syndrome of a fault.
 pub fn encode(
     bytes: &mut [u8; USED],

@@ -368,11 +368,11 @@ impl Files {
             Err(error) => return Some(Err(error)),
         };
         let (source, is_writable) = (pipe.source, pipe.is_writable());
+        let side = is_writable.then_some(Side::Write);
         if count > 0 {
-            self.notify(source, ready::READABLE);
-        }
-        if is_writable {
-            self.wake_next(source, Side::Write);
+            self.notify_and_wake(source, ready::READABLE, side);
+        } else if let Some(side) = side {
+            self.wake_next(source, side);
         }
         Some(Ok(count))
     }

@@ -174,7 +174,12 @@ impl Files {
     /// States events of a source: wakes one thread that can read and one that can write, or all of
     /// them at an end, and those that wait for any event; then tells the observer.
     pub fn notify(&mut self, number: u32, events: u16) {
-        let watched = self.signal(number, events);
+        self.notify_and_wake(number, events, None);
+    }
+
+    /// As [`notify`](Self::notify), and wakes the next thread that waits for a side if one is stated.
+    pub fn notify_and_wake(&mut self, number: u32, events: u16, side: Option<Side>) {
+        let watched = self.signal_and_wake(number, events, side);
         if watched && let Some(observer) = self.sources.observer {
             (observer.notify)(self, number, events);
         }
@@ -182,11 +187,17 @@ impl Files {
 
     /// As [`notify`](Self::notify), without telling the observer; returns whether it watches.
     pub fn signal(&mut self, number: u32, events: u16) -> bool {
+        self.signal_and_wake(number, events, None)
+    }
+
+    #[inline]
+    fn signal_and_wake(&mut self, number: u32, events: u16, side: Option<Side>) -> bool {
         let Some(source) = self.sources.table.get_mut(number) else {
             return false;
         };
         self.sources.woken |= core::mem::take(&mut source.polls);
         let (watched, owned) = (source.watched, source.owned);
+        let waits = side.is_some_and(|side| *source.waiters(side) != 0);
         if events & (ready::ERROR | ready::HANGUP | ready::PEER_HANGUP) != 0 {
             let (readers, writers) = (&mut source.readers, &mut source.writers);
             self.sources.woken |= core::mem::take(readers) | core::mem::take(writers);
@@ -197,6 +208,9 @@ impl Files {
             if events & ready::WRITABLE != 0 {
                 self.wake_next(number, Side::Write);
             }
+        }
+        if let Some(side) = side.filter(|_| waits) {
+            self.wake_next(number, side);
         }
         if owned != 0
             && let Some(note) = self.sources.note
@@ -227,7 +241,6 @@ impl Files {
     }
 
     /// Whether events were noted since the last call.
-    #[inline(always)]
     pub fn take_noted(&mut self) -> bool {
         core::mem::take(&mut self.sources.noted)
     }
@@ -249,8 +262,16 @@ impl Files {
         }
     }
 
-    /// The bits of threads that events have woken since the last call.
+    /// Whether events have woken threads or were noted.
     #[inline(always)]
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        let sources = &self.sources;
+        let flags = self.tree.files.watched_ended | sources.noted;
+        u64::from(flags) | sources.woken != 0
+    }
+
+    /// The bits of threads that events have woken since the last call.
     pub fn take_woken(&mut self) -> u64 {
         if self.tree.files.watched_ended {
             self.end_watches();

@@ -2,7 +2,7 @@
 
 mod signal;
 
-use crate::state::{State, wait, wait_until, with_state};
+use crate::state::{State, wait_until, with_state};
 use tenon_files::{FileReference, Files, Side};
 use tenon_frames::Frames;
 use tenon_process_slot::{End, NewThread, Process, Slot, Thread, Waiting, is_chosen};
@@ -83,25 +83,17 @@ impl Caller {
         Self { slot }
     }
 
-    /// Calls `attempt` until it has a result; in between, waits for a change of the state.
+    /// Calls `attempt` until it has a result; in between, waits for a change of the state. `ERESTARTSYS`
+    /// once the thread has a signal to deliver, which restarts the call or makes it `EINTR`.
     pub fn wait<R>(
         &self,
         attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
     ) -> Result<R, Errno> {
-        wait(self.slot, attempt)
+        wait_until(self.slot, None, Waiting::Change, attempt)?.ok_or(Errno::EINTR)
     }
 
-    /// As [`wait`](Self::wait), at the latest until a deadline, where the result is `None`.
-    pub fn wait_until<R>(
-        &self,
-        deadline: Option<Instant>,
-        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
-    ) -> Result<Option<R>, Errno> {
-        wait_until(self.slot, deadline, Waiting::Change, attempt)
-    }
-
-    /// As [`wait_until`](Self::wait_until), woken by events of the sources at which the attempt has the
-    /// thread [wait](Self::enlist).
+    /// As [`wait`](Self::wait), at the latest until a deadline, where the result is `None`, and woken by
+    /// events of the sources at which the attempt has the thread [wait](Self::enlist).
     pub fn wait_events<R>(
         &self,
         deadline: Option<Instant>,
@@ -123,16 +115,11 @@ impl Caller {
         close_on_exec: bool,
     ) -> Result<u64, Errno> {
         let (process, frames, files) = self.parts(state)?;
-        match process.install(file, close_on_exec, 0, frames) {
-            Ok(number) => Ok(number.into()),
-            Err(file) => {
-                files.close(file, frames);
-                Err(Errno::EMFILE)
-            }
-        }
+        process.install(file, (close_on_exec, 0), (files, frames))
     }
 
-    /// As [`wait_until`](Self::wait_until), woken by a [`wake_thread`](State::wake_thread) alone.
+    /// As [`wait_events`](Self::wait_events), woken by a signal or a [`wake_thread`](State::wake_thread)
+    /// alone.
     pub fn wait_event<R>(
         &self,
         deadline: Option<Instant>,

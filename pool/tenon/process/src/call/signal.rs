@@ -57,15 +57,6 @@ impl Caller {
         state.return_from_handler(self.slot)
     }
 
-    /// Waits for a signal, at the latest until a deadline, where the result is `None`.
-    pub fn wait_for_signal<R>(
-        &self,
-        deadline: Option<Instant>,
-        attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
-    ) -> Result<Option<R>, Errno> {
-        wait_until(self.slot, deadline, Waiting::Event, attempt)
-    }
-
     /// As [`wait`](Self::wait), and only the end of the process interrupts it.
     pub fn wait_killable<R>(
         &self,

@@ -194,13 +194,7 @@ impl State {
             (0, 0)
         };
         let on_stack = action.flags & flag::ON_STACK != 0 && stack.size != 0;
-        let top = if on_stack && !stack.has(context.sp) {
-            stack.start.wrapping_add(stack.size)
-        } else {
-            context.sp
-        };
-        let record = top.wrapping_sub(frame::RECORD) & !15;
-        let start = record.wrapping_sub(frame::SIZE);
+        let (start, record) = frame::place(context.sp, on_stack.then_some(stack));
         let registers = Registers {
             sp: context.sp,
             pc: context.pc,

@@ -57,12 +57,12 @@ impl State {
             ..Process::new((number, 0), space, files, (ROOT, ROOT))
         };
         self.processes.put(index, process);
-        self.threads.put(place, Thread::new(number, index));
+        self.put_thread(slot, Thread::new(number, index));
         self.signals.begin_process(index, None);
         self.signals.begin_thread(place, None);
         let started = self.begin(slot, path);
         if let Err(error) = started {
-            self.threads[place] = None;
+            self.remove_thread(slot);
             self.discard(index);
             return Err(error);
         }
@@ -80,9 +80,8 @@ impl State {
         for _ in 0..3 {
             let object = tenon_files::Object::Device(Device::Console, inode);
             let file = files.open(object, 2, frames)?;
-            if let Err(file) = process.install(file, false, 0, frames) {
-                files.close(file, frames);
-            }
+            // Fewer descriptors than these are no error.
+            let _ = process.install(file, (false, 0), (files, frames));
         }
         // SAFETY: no thread uses the slot.
         unsafe { slot.begin(start.pc, start.sp) };
@@ -226,7 +225,7 @@ impl State {
         let schedule = self.scheduler.get(schedule)?.child()?;
         let mut thread = Thread::new(identity.1, process);
         thread.clear_number = new.clear_number;
-        self.threads.put(place, thread);
+        self.put_thread(slot, thread);
         let is_process = identity.0 == identity.1;
         let creator = (index_of(caller), is_process);
         self.signals.begin_thread(place, Some(creator));
@@ -239,7 +238,7 @@ impl State {
         let spawned = unsafe { slot.spawn(identity, parent, base, live) };
         match spawned {
             Ok(()) => self.scheduler.add(place, identity.1, schedule),
-            Err(_) => self.threads[place] = None,
+            Err(_) => self.remove_thread(slot),
         }
         spawned
     }
@@ -321,7 +320,7 @@ impl State {
             let Ok(index) = state.process_index(slot) else {
                 return;
             };
-            state.threads[index_of(slot)] = None;
+            state.remove_thread(slot);
             state.scheduler.remove(index_of(slot));
             if let Some(process) = &mut state.processes[index] {
                 process.usage.ended_threads += slot.space.time();

@@ -39,10 +39,8 @@ impl State {
         if !address.is_multiple_of(size_of::<u32>()) {
             return Err(Errno::EINVAL);
         }
-        let process = self.process_index(slot)?;
-        let space = self.processes[process].as_ref();
-        let space = space.and_then(|process| process.space.as_ref());
-        Ok(Key::of(space, process, address))
+        let process = self.processes.row(slot.home()).ok_or(Errno::ESRCH)?;
+        Ok(Key::of(process.space.as_ref(), slot.home(), address))
     }
 
     /// The key of a word of the calling thread's process, and its value.
@@ -51,10 +49,9 @@ impl State {
         if !address.is_multiple_of(size_of::<u32>()) {
             return Err(Errno::EINVAL);
         }
-        let index = self.process_index(slot)?;
-        let process = self.processes[index].as_mut().ok_or(Errno::ESRCH)?;
+        let (process, frames, _) = self.parts(slot)?;
         let space = process.space()?;
-        let key = Key::of(Some(space), index, address);
-        Ok((key, space.load_word(address, &mut self.frames)?))
+        let key = Key::of(Some(space), slot.home(), address);
+        Ok((key, space.load_word(address, frames)?))
     }
 }

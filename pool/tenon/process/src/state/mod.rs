@@ -12,7 +12,8 @@ mod wait;
 
 pub(crate) use delivery::attend;
 pub(crate) use tenon_process_slot::index_of;
-pub use wait::{wait, wait_until};
+pub use wait::wait_on;
+pub(crate) use wait::wait_until;
 
 use core::fmt::{self, Write as _};
 use core::ops::Range;
@@ -94,12 +95,9 @@ pub fn with_state<R>(action: impl FnOnce(&mut State) -> R) -> R {
         .expect("a thread ended with the state of processes");
     let state = guard.as_mut().expect("processes have not been started");
     let result = action(state);
-    let woken = state.files.take_woken();
-    if woken != 0 {
-        state.wake_enlisted(woken);
-    }
-    let noted = serves(FCNTL) && state.files.take_noted();
-    if let (true, Some(send)) = (noted, state.on_owned) {
+    if state.files.has_news()
+        && let Some(send) = state.tell()
+    {
         drop(guard);
         send();
     }
@@ -133,9 +131,7 @@ impl State {
         // SAFETY: the places are of that size, aligned to pages, and of this state alone; zeros are
         // strings, and each process, thread and entry is written before its slice exists.
         let (strings, processes, threads, entries, signals) = unsafe {
-            for byte in 0..size_of::<Strings>() / size_of::<u64>() {
-                strings.cast::<u64>().add(byte).write(0);
-            }
+            strings.write_bytes(0, 1);
             for index in 0..count {
                 processes.add(index).write(None);
                 shared.add(index).write(Shared::NEW);
@@ -200,16 +196,36 @@ impl State {
         Ok(root)
     }
 
+    /// Wakes the threads that events have woken; the function that tells owners of descriptions of them.
+    #[cold]
+    fn tell(&mut self) -> Option<fn()> {
+        let woken = self.files.take_woken();
+        self.wake_enlisted(woken);
+        let noted = serves(FCNTL) && self.files.take_noted();
+        self.on_owned.filter(|_| noted)
+    }
+
     /// The thread in a slot.
+    #[inline]
     pub fn thread(&mut self, slot: &Slot) -> Result<&mut Thread, Errno> {
-        let thread = self.threads.get_mut(index_of(slot));
-        thread.and_then(Option::as_mut).ok_or(Errno::ESRCH)
+        self.threads.row_mut(index_of(slot)).ok_or(Errno::ESRCH)
+    }
+
+    fn put_thread(&mut self, slot: &Slot, thread: Thread) {
+        slot.set_home(Some(thread.process));
+        self.threads.put(index_of(slot), thread);
+    }
+
+    fn remove_thread(&mut self, slot: &Slot) {
+        slot.set_home(None);
+        self.threads[index_of(slot)] = None;
     }
 
     /// The index of a slot's process.
+    #[inline]
     fn process_index(&self, slot: &Slot) -> Result<usize, Errno> {
-        let thread = self.threads.get(index_of(slot)).and_then(Option::as_ref);
-        Ok(thread.ok_or(Errno::ESRCH)?.process)
+        let index = slot.home();
+        self.processes.row(index).map(|_| index).ok_or(Errno::ESRCH)
     }
 
     /// The process of a slot.
@@ -218,14 +234,13 @@ impl State {
     }
 
     /// As [`parts`](Self::parts), and the signals.
+    #[inline]
     pub fn parts_with_signals(
         &mut self,
         slot: &Slot,
     ) -> Result<(&mut Process, &mut Frames, &mut Files, &mut Signals), Errno> {
-        let index = self.process_index(slot)?;
-        let process = self.processes.get_mut(index).and_then(Option::as_mut);
         Ok((
-            process.ok_or(Errno::ESRCH)?,
+            self.processes.row_mut(slot.home()).ok_or(Errno::ESRCH)?,
             &mut self.frames,
             &mut self.files,
             &mut self.signals,
@@ -233,6 +248,7 @@ impl State {
     }
 
     /// The process of a slot, the frames and the open files.
+    #[inline]
     pub fn parts(&mut self, slot: &Slot) -> Result<(&mut Process, &mut Frames, &mut Files), Errno> {
         let (process, frames, files, _) = self.parts_with_signals(slot)?;
         Ok((process, frames, files))
@@ -243,9 +259,7 @@ impl State {
         &mut self,
         slot: &Slot,
     ) -> Result<(&mut Process, &mut Frames, &mut Strings), Errno> {
-        let index = self.process_index(slot)?;
-        let process = self.processes.get_mut(index).and_then(Option::as_mut);
-        let process = process.ok_or(Errno::ESRCH)?;
+        let process = self.processes.row_mut(slot.home()).ok_or(Errno::ESRCH)?;
         Ok((process, &mut self.frames, self.strings))
     }
 

@@ -7,70 +7,89 @@ use tenon_process_slot::{Slot, slots};
 use tenon_program::Errno;
 use tenon_thread::time::Instant;
 
-/// Calls `attempt` until it has a result; in between, waits for a change of the state. `ERESTARTSYS`
-/// once the thread has a signal to deliver, which restarts the call or makes it `EINTR`.
-pub fn wait<R>(
-    slot: &'static Slot,
-    attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
-) -> Result<R, Errno> {
-    wait_until(slot, None, Waiting::Change, attempt)?.ok_or(Errno::EINTR)
-}
-
-/// As [`wait`], at the latest until `deadline`, and woken by what `waiting` states. `None` if nothing
-/// was there at the deadline.
+/// Calls `attempt` until it has a result; in between, waits for what `waiting` states, at the latest until
+/// `deadline`. `None` if nothing was there at the deadline, `ERESTARTSYS` once the thread has a signal to
+/// deliver.
 pub fn wait_until<R>(
     slot: &'static Slot,
     deadline: Option<Instant>,
     waiting: Waiting,
     mut attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
 ) -> Result<Option<R>, Errno> {
-    let mut enlisted = false;
-    loop {
-        let result = with_state(|state| {
-            if slot.is_ended() {
-                state.leave_source(slot);
-                return Err(Errno::EINTR);
-            }
-            if enlisted {
-                state.delist(slot)?;
-            }
-            let result = attempt(state);
-            if result.is_err() && waiting == Waiting::Source {
-                state.delist(slot)?;
-            }
-            if matches!(result, Ok(None)) {
-                let (index, place) = state.indices(slot)?;
-                if waiting != Waiting::Killable && state.signals.is_interrupted(index, place) {
-                    state.leave_source(slot);
-                    return Err(Errno::ERESTARTSYS);
-                }
-                state.thread(slot)?.waiting = waiting;
-            }
-            result
-        })?;
-        enlisted = waiting == Waiting::Source;
-        if result.is_some() {
-            return Ok(result);
-        }
-        if !slot.block(deadline) {
-            return with_state(|state| {
-                state.thread(slot)?.waiting = Waiting::No;
-                // A wake-up at the moment of the deadline.
-                slot.forget_wake();
-                if enlisted {
-                    state.delist(slot)?;
-                }
-                let result = attempt(state);
-                if !matches!(result, Ok(Some(_))) {
-                    state.leave_source(slot);
-                }
-                result
-            });
-        }
+    let first = with_state(|state| state.attempt(slot, (waiting, false), &mut attempt))?;
+    match first {
+        None => wait_on(slot, deadline, waiting, &mut attempt),
+        result => Ok(result),
     }
 }
 
+/// As [`wait_until`], after a first [attempt](State::attempt) without a result.
+pub fn wait_on<R>(
+    slot: &'static Slot,
+    deadline: Option<Instant>,
+    waiting: Waiting,
+    attempt: &mut impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+) -> Result<Option<R>, Errno> {
+    let enlisted = waiting == Waiting::Source;
+    while slot.block(deadline) {
+        let result = with_state(|state| state.attempt(slot, (waiting, enlisted), &mut *attempt))?;
+        if result.is_some() {
+            return Ok(result);
+        }
+    }
+    with_state(|state| {
+        state.thread(slot)?.waiting = Waiting::No;
+        // A wake-up at the moment of the deadline.
+        slot.forget_wake();
+        if enlisted {
+            state.delist(slot)?;
+        }
+        let result = attempt(state);
+        if !matches!(result, Ok(Some(_))) {
+            state.leave_source(slot);
+        }
+        result
+    })
+}
+
 impl State {
+    /// Calls `attempt` for the calling thread, which waits from then on if there is no result: it goes on by
+    /// [`wait_on`]. States whether it is enlisted at a source.
+    #[inline]
+    pub fn attempt<R>(
+        &mut self,
+        slot: &Slot,
+        (waiting, enlisted): (Waiting, bool),
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<R>, Errno>,
+    ) -> Result<Option<R>, Errno> {
+        if slot.is_ended() {
+            self.leave_source(slot);
+            return Err(Errno::EINTR);
+        }
+        if enlisted {
+            self.delist(slot)?;
+        }
+        let result = attempt(self);
+        match result {
+            Ok(Some(_)) => {}
+            Ok(None) => self.begin_wait(slot, waiting)?,
+            Err(_) if waiting == Waiting::Source => self.delist(slot)?,
+            Err(_) => {}
+        }
+        result
+    }
+
+    #[inline]
+    fn begin_wait(&mut self, slot: &Slot, waiting: Waiting) -> Result<(), Errno> {
+        let (index, place) = self.indices(slot)?;
+        if waiting != Waiting::Killable && self.signals.is_interrupted(index, place) {
+            self.leave_source(slot);
+            return Err(Errno::ERESTARTSYS);
+        }
+        self.thread(slot)?.waiting = waiting;
+        Ok(())
+    }
+
     /// Has the calling thread wait at a source, if its attempt has no result.
     pub fn enlist(&mut self, slot: &Slot, source: u32, side: Side) -> Result<(), Errno> {
         if side != Side::Poll {
