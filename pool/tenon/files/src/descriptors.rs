@@ -59,6 +59,7 @@ impl Descriptors {
     }
 
     /// The descriptor of a number.
+    #[inline(always)]
     pub fn get(&self, number: i32) -> Result<&Descriptor, Errno> {
         let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
         self.table.get(number).ok_or(Errno::EBADF)

@@ -24,6 +24,7 @@ pub mod file;
 pub mod handle;
 pub mod identity;
 pub mod process;
+pub mod request;
 pub mod seek;
 pub mod time;
 pub mod transfer;
@@ -38,7 +39,7 @@ use tenon_process::{Call, Calls};
 pub static CALLS: Calls = Calls(&[
     Call(23, file::dup),
     Call(24, file::dup3),
-    Call(29, transfer::ioctl),
+    Call(29, request::ioctl),
     Call(50, file::fchdir),
     Call(56, file::openat),
     Call(57, file::close),

@@ -1,14 +1,13 @@
 //! System calls that read and write files, pipes and devices.
 
 use crate::direct;
-use crate::wait::{LIMITED, transfer_special, wait, wait_for};
+use crate::wait::{Attempted, LIMITED, attempt, transfer_special, wait_for, wait_on};
 use tenon_linux_files::limit::room;
 use tenon_linux_files::names::clock;
 use tenon_linux_files::{event, flag};
-use tenon_linux_lock::owner;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Files, Object, PIPE_BUF, Process, Side, Special};
-use tenon_process::{State, serves, with_state};
+use tenon_process::{State, with_state};
 use tenon_signal::number;
 use tenon_vfs::Device;
 
@@ -25,6 +24,25 @@ pub enum Step {
     Whole(usize),
     /// Nothing until an event of the source at which the thread waits.
     Wait,
+}
+
+/// Bytes that a step of a call has transferred, fewer than [`MOST`], and whether no step follows.
+#[derive(Clone, Copy)]
+pub(crate) struct Moved(usize);
+
+impl Moved {
+    fn new(count: usize, is_last: bool) -> Self {
+        Self(count << 1 | usize::from(is_last))
+    }
+
+    fn count(self) -> usize {
+        self.0 >> 1
+    }
+
+    /// Whether no step follows, also if these are all bytes that were wanted.
+    fn ends(self, wanted: usize) -> bool {
+        self.0 & 1 != 0 || self.count() == wanted
+    }
 }
 
 /// A kind of descriptor that a transfer treats in its own way.
@@ -59,7 +77,7 @@ fn target_of(
     number: i32,
     writes: bool,
 ) -> Result<(Target, u32, u64), Errno> {
-    let file = &process.descriptor(number)?.file;
+    let file = &process.files.get(number)?.file;
     let description = files.look(file).ok_or(Errno::EBADF)?;
     let (flags, offset) = (description.flags, description.offset);
     let refused = if writes {
@@ -92,8 +110,9 @@ pub fn set_offset(
     Ok(())
 }
 
-/// Reads up to a piece into the memory of the caller, from a file or a pipe several pages. A pipe
-/// without bytes is `EAGAIN` unless the call `waits`: nothing would end the wait at its source.
+/// Reads into the memory of the caller, from a file or a pipe several pages, from a device up to a piece. A
+/// pipe without bytes is `EAGAIN` unless the call `waits`: nothing would end the wait at its source.
+#[inline(always)]
 fn read_step(
     state: &mut State,
     caller: &Caller,
@@ -107,28 +126,38 @@ fn read_step(
         tenon_fs_proc::refresh(state, inode, place.1)?;
         return direct::read(state, caller, (to, length), place);
     }
-    if let Target::Pipe(index) = target {
-        if at.is_some() {
-            return Err(Errno::ESPIPE);
-        }
-        let memory = (process.space()?, to, length);
-        return match direct::read_pipe(memory, (files, index), frames) {
-            Some(count) => Ok(Step::Done(count?)),
-            None if !waits => Err(Errno::EAGAIN),
-            None => {
-                wait_for_pipe(state, caller, (index, Side::Read), flags)?;
-                Ok(Step::Wait)
+    if at.is_some() && matches!(target, Target::Pipe(_) | Target::Special(_)) {
+        return Err(Errno::ESPIPE);
+    }
+    match target {
+        Target::Pipe(index) => {
+            let memory = (process.space()?, to, length);
+            match direct::read_pipe(memory, (files, index), frames) {
+                Some(count) => Ok(Step::Done(count?)),
+                None if !waits => Err(Errno::EAGAIN),
+                None => {
+                    wait_for_pipe(state, caller, (index, Side::Read), flags)?;
+                    Ok(Step::Wait)
+                }
             }
-        };
-    }
-    if let Target::Special(special) = target {
-        if at.is_some() {
-            return Err(Errno::ESPIPE);
         }
-        let memory = Err((to, length));
-        let count = transfer_special(state, caller, (special, flags), memory, false)?;
-        return Ok(count.map_or(Step::Wait, Step::Whole));
+        Target::Special(special) => {
+            let memory = Err((to, length));
+            let count = transfer_special(state, caller, (special, flags), memory, false)?;
+            Ok(count.map_or(Step::Wait, Step::Whole))
+        }
+        _ => read_piece(state, caller, (to, length), at),
     }
+}
+
+/// Reads up to a piece from a device into the memory of the caller.
+#[inline(never)]
+fn read_piece(
+    state: &mut State,
+    caller: &Caller,
+    (to, length): (usize, usize),
+    at: Option<u64>,
+) -> Result<Step, Errno> {
     let mut piece = [0; PIECE];
     let length = length.min(PIECE);
     let step = take(state, caller, caller.int(0), &mut piece[..length], at)?;
@@ -236,53 +265,79 @@ fn read_console(
 
 /// Reads into a buffer of the caller, which waits until there is a byte unless the call has some,
 /// as it has `begun`.
+#[inline(never)]
 pub(crate) fn read_all(
     caller: &Caller,
     (to, length): (usize, usize),
     at: Option<u64>,
     begun: bool,
 ) -> Result<u64, Errno> {
-    let (mut done, length) = (0, length.min(MOST));
-    loop {
-        let rest = (to.wrapping_add(done), length - done);
-        let offset = at.map(|at| at.saturating_add(done as u64));
-        let (step, whole) = if done == 0 && !begun {
-            first_step(caller, rest, offset)?
-        } else {
-            match with_state(|state| read_step(state, caller, rest, (offset, false))) {
-                Ok(Step::Done(count)) => (count, false),
-                Ok(Step::Whole(count)) => (count, true),
-                // What was read before is the result.
-                Ok(Step::Wait) | Err(_) => (0, true),
-            }
-        };
-        done += step;
-        let short = step < (length - (done - step)).min(PIECE);
-        if short || done == length || whole || caller.is_ended() {
-            return Ok(done as u64);
-        }
+    let length = length.min(MOST);
+    let first = if begun {
+        Ok(Some(with_state(|state| {
+            read_more(state, caller, (to, length), at)
+        })))
+    } else {
+        attempt(caller, |state| first_step(state, caller, (to, length), at))
+    };
+    match first {
+        Ok(Some(moved)) if moved.ends(length) => Ok(moved.count() as u64),
+        first => read_rest(caller, (to, length), at, first),
     }
 }
 
-/// The first step of a reading, which waits: how many bytes it read, and whether no step follows.
+/// The first step of a reading, which waits. No step follows one that reads fewer bytes than a piece.
+#[inline(always)]
 fn first_step(
+    state: &mut State,
     caller: &Caller,
-    rest: (usize, usize),
+    buffer: (usize, usize),
     at: Option<u64>,
-) -> Result<(usize, bool), Errno> {
-    let number = (caller.int(0), false);
-    let step = wait(caller, number, |state| {
-        match read_step(state, caller, rest, (at, true))? {
-            Step::Done(count) => Ok(Some((count, false))),
-            Step::Whole(count) => Ok(Some((count, true))),
-            Step::Wait => Ok(None),
-        }
-    });
-    match step {
-        // The time of a terminal has passed.
-        Err(Errno::ETIMEDOUT) => Ok((0, true)),
-        step => step,
+) -> Attempted<Moved> {
+    Ok(match read_step(state, caller, buffer, (at, true))? {
+        Step::Done(count) => Some(Moved::new(count, count < PIECE)),
+        Step::Whole(count) => Some(Moved::new(count, true)),
+        Step::Wait => None,
+    })
+}
+
+/// A further step of a reading.
+#[inline(never)]
+fn read_more(state: &mut State, caller: &Caller, buffer: (usize, usize), at: Option<u64>) -> Moved {
+    match read_step(state, caller, buffer, (at, false)) {
+        Ok(Step::Done(count)) => Moved::new(count, count < PIECE),
+        Ok(Step::Whole(count)) => Moved::new(count, true),
+        // What was read before is the result.
+        Ok(Step::Wait) | Err(_) => Moved::new(0, true),
     }
+}
+
+/// The rest of [`read_all`] behind its first attempt.
+#[inline(never)]
+fn read_rest(
+    caller: &Caller,
+    (to, length): (usize, usize),
+    at: Option<u64>,
+    first: Attempted<Moved>,
+) -> Result<u64, Errno> {
+    let number = (caller.int(0), false);
+    let step = wait_on(caller, number, first, |state| {
+        first_step(state, caller, (to, length), at)
+    });
+    let moved = match step {
+        // The time of a terminal has passed.
+        Err(Errno::ETIMEDOUT) => Moved::new(0, true),
+        step => step?,
+    };
+    let (mut done, mut ends) = (moved.count(), moved.ends(length));
+    while !ends && !caller.is_ended() {
+        let rest = (to.wrapping_add(done), length - done);
+        let at = at.map(|at| at.saturating_add(done as u64));
+        let moved = with_state(|state| read_more(state, caller, rest, at));
+        ends = moved.ends(rest.1);
+        done += moved.count();
+    }
+    Ok(done as u64)
 }
 
 /// `read`.
@@ -329,6 +384,9 @@ pub fn pwrite64(caller: &Caller) -> Result<u64, Errno> {
     let written = write_all(caller, buffer, Some(stated_offset(caller)?));
     written.map_err(|error| positioned(caller, error))
 }
+
+/// A write is done piece by piece: no call returns this.
+const PIECEWISE: Errno = Errno(u16::MAX - 1);
 
 /// Bytes for the console, which are written without the state's mutex.
 type ForConsole = Option<([u8; PIECE], usize)>;
@@ -401,91 +459,124 @@ pub fn put(
     }
 }
 
-/// Writes up to a piece from the memory of the caller, to a file or a pipe several pages; returns how
-/// many bytes, and whether no step follows.
+/// Writes from the memory of the caller, to a file or a pipe several pages, to a device up to a piece. A
+/// device is [`PIECEWISE`] without a place for what the console gets.
+#[inline(always)]
 fn write_step(
     state: &mut State,
     caller: &Caller,
     (from, length): (usize, usize),
     (at, begun): (Option<u64>, bool),
-    console: &mut ForConsole,
-) -> Result<Option<(usize, bool)>, Errno> {
+    console: Option<&mut ForConsole>,
+) -> Attempted<Moved> {
     let (process, frames, files) = caller.parts(state)?;
     let (target, flags, offset) = target_of(process, files, caller.int(0), true)?;
-    if let Target::Device(Device::Null | Device::Zero) = target {
-        return Ok(Some((length, true)));
+    if at.is_some() && matches!(target, Target::Pipe(_) | Target::Special(_)) {
+        return Err(Errno::ESPIPE);
     }
-    if let Target::Pipe(index) = target {
-        if at.is_some() {
-            return Err(Errno::ESPIPE);
-        }
-        // Others' bytes are not mixed with so many, if they are all of the call.
-        let at_once = length <= PIPE_BUF && !begun;
-        let memory = (process.space()?, from, length);
-        return match direct::write_pipe(memory, (files, index), at_once, frames) {
-            Some(count) => Ok(Some((count?, false))),
-            None => {
-                wait_for_pipe(state, caller, (index, Side::Write), flags)?;
-                Ok(None)
+    match target {
+        Target::Device(Device::Null | Device::Zero) => Ok(Some(Moved::new(length, true))),
+        Target::Pipe(index) => {
+            // Others' bytes are not mixed with so many, if they are all of the call.
+            let at_once = length <= PIPE_BUF && !begun;
+            let memory = (process.space()?, from, length);
+            match direct::write_pipe(memory, (files, index), at_once, frames) {
+                Some(count) => Ok(Some(Moved::new(count?, false))),
+                None => {
+                    wait_for_pipe(state, caller, (index, Side::Write), flags)?;
+                    Ok(None)
+                }
             }
-        };
-    }
-    if let Target::File(inode) = target
-        && state.files.tree.files.inode(inode)?.origin.is_none()
-    {
-        let to = match at {
-            // As in Linux, also where an offset is stated.
-            _ if flags & flag::APPEND != 0 => state.files.tree.files.inode(inode)?.size,
-            at => at.unwrap_or(offset),
-        };
-        let place = (inode, to, at.is_none());
-        let most = room(state, caller, to, length)?;
-        let written = direct::write(state, caller, (from, most), place)?;
-        // Bytes beyond the limit are for a call of their own, which fails.
-        return Ok(Some((written.0, written.1 || most < length)));
-    }
-    if let Target::Special(special) = target {
-        if at.is_some() {
-            return Err(Errno::ESPIPE);
         }
-        let memory = Err((from, length));
-        let count = transfer_special(state, caller, (special, flags), memory, true)?;
-        return Ok(count.map(|count| (count, !special.operations.stream)));
+        Target::File(inode) if state.files.tree.files.inode(inode)?.origin.is_none() => {
+            let to = match at {
+                // As in Linux, also where an offset is stated.
+                _ if flags & flag::APPEND != 0 => state.files.tree.files.inode(inode)?.size,
+                at => at.unwrap_or(offset),
+            };
+            let place = (inode, to, at.is_none());
+            let most = room(state, caller, to, length)?;
+            let written = direct::write(state, caller, (from, most), place)?;
+            // Bytes beyond the limit are for a call of their own, which fails.
+            Ok(Some(Moved::new(written.0, written.1 || most < length)))
+        }
+        Target::Special(special) => {
+            let memory = Err((from, length));
+            let count = transfer_special(state, caller, (special, flags), memory, true)?;
+            Ok(count.map(|count| Moved::new(count, !special.operations.stream)))
+        }
+        Target::Device(_) | Target::File(_) => {
+            let console = console.ok_or(PIECEWISE)?;
+            write_piece(state, caller, (from, length), at, console)
+        }
     }
+}
+
+/// Writes up to a piece from the memory of the caller to a device, or to a file of `/proc`.
+#[inline(never)]
+fn write_piece(
+    state: &mut State,
+    caller: &Caller,
+    (from, length): (usize, usize),
+    at: Option<u64>,
+    console: &mut ForConsole,
+) -> Attempted<Moved> {
     let mut piece = [0; PIECE];
     let part = &mut piece[..length.min(PIECE)];
     user_memory::read(state, caller, from, part)?;
     let Some(done) = put(state, caller, caller.int(0), part, at)? else {
         return Ok(None);
     };
-    if let Target::Device(Device::Console) = target {
+    if let (Target::Device(Device::Console), ..) = target(state, caller, caller.int(0), true)? {
         *console = Some((piece, done));
     }
-    Ok(Some((done, false)))
+    Ok(Some(Moved::new(done, false)))
 }
 
 /// Writes a buffer of the caller, and waits where a pipe is full.
+#[inline(never)]
 pub(crate) fn write_all(
     caller: &Caller,
     (from, length): (usize, usize),
     at: Option<u64>,
 ) -> Result<u64, Errno> {
-    let (mut done, length) = (0, length.min(MOST));
+    let length = length.min(MOST);
+    let first = attempt(caller, |state| {
+        write_step(state, caller, (from, length), (at, false), None)
+    });
+    match first {
+        Ok(Some(moved)) if moved.ends(length) => Ok(moved.count() as u64),
+        first => write_rest(caller, (from, length), at, first),
+    }
+}
+
+/// The rest of [`write_all`] behind its first attempt.
+#[inline(never)]
+fn write_rest(
+    caller: &Caller,
+    (from, length): (usize, usize),
+    at: Option<u64>,
+    first: Attempted<Moved>,
+) -> Result<u64, Errno> {
+    let number = (caller.int(0), true);
+    let (mut done, mut console) = (0, None);
+    let mut first = Some(first).filter(|first| !matches!(first, Err(PIECEWISE)));
     loop {
-        let mut console = None;
         let rest = (from.wrapping_add(done), length - done);
         let offset = at.map(|at| at.saturating_add(done as u64));
-        let number = (caller.int(0), true);
-        let written = wait(caller, number, |state| {
-            write_step(state, caller, rest, (offset, done > 0), &mut console)
-        });
-        if let Some((piece, length)) = &console {
-            tenon_linux_tty::write(&piece[..*length]);
+        let mut step = |state: &mut State| {
+            write_step(state, caller, rest, (offset, done > 0), Some(&mut console))
+        };
+        let attempted = first.take();
+        let attempted = attempted.unwrap_or_else(|| attempt(caller, &mut step));
+        let written = wait_on(caller, number, attempted, step);
+        if let Some((piece, length)) = console.take() {
+            tenon_linux_tty::write(&piece[..length]);
         }
-        let whole = match written {
-            Ok((count, whole)) => {
-                done += count;
-                whole
+        let ends = match written {
+            Ok(moved) => {
+                done += moved.count();
+                moved.ends(rest.1)
             }
             Err(error) => {
                 if error == Errno::EPIPE {
@@ -497,7 +588,7 @@ pub(crate) fn write_all(
                 true
             }
         };
-        if whole || done == length || caller.is_ended() {
+        if ends || caller.is_ended() {
             return Ok(done as u64);
         }
     }
@@ -506,83 +597,4 @@ pub(crate) fn write_all(
 /// `write`.
 pub fn write(caller: &Caller) -> Result<u64, Errno> {
     write_all(caller, (caller.address(1), caller.address(2)), None)
-}
-
-/// The number of `fcntl`, without which there are no owners of descriptions.
-const FCNTL: usize = 25;
-
-/// `ioctl`: requests of the terminal; bytes that can be read.
-pub fn ioctl(caller: &Caller) -> Result<u64, Errno> {
-    /// `FIONREAD`.
-    const READABLE: u64 = 0x541b;
-    /// `FIONBIO`.
-    const NON_BLOCKING: u64 = 0x5421;
-    /// `FIOASYNC`.
-    const ASYNC: u64 = 0x5452;
-    /// `RNDGETENTCNT`.
-    const ENTROPY: u64 = 0x8004_5200;
-    /// `FIONCLEX` and `FIOCLEX`.
-    const CLOSE_ON_EXEC: [u64; 2] = [0x5450, 0x5451];
-    let request = caller.argument(1);
-    with_state(|state| {
-        let (process, _, files) = caller.parts(state)?;
-        let flags = files.get(&process.descriptor(caller.int(0))?.file)?.flags;
-        if flags & flag::PATH != 0 {
-            return Err(Errno::EBADF);
-        }
-        let mut wanted = [0; 4];
-        if request == NON_BLOCKING || request == ASYNC {
-            user_memory::read(state, caller, caller.address(2), &mut wanted)?;
-        }
-        let (process, _, files) = caller.parts(state)?;
-        if CLOSE_ON_EXEC.contains(&request) {
-            let closes = request == CLOSE_ON_EXEC[1];
-            process.files.set_close_on_exec(caller.int(0), closes)?;
-            return Ok(0);
-        }
-        let description = files.get(&process.descriptor(caller.int(0))?.file)?;
-        if request == NON_BLOCKING {
-            description.flags &= !flag::NONBLOCK;
-            if wanted != [0; 4] {
-                description.flags |= flag::NONBLOCK;
-            }
-            return Ok(0);
-        }
-        if request == ASYNC && serves(FCNTL) {
-            let on = wanted != [0; 4];
-            if on != (flags & owner::ASYNC != 0) {
-                owner::set_async(state, caller, on)?;
-            }
-            return Ok(0);
-        }
-        if let Object::Device(Device::Console, _) = description.object {
-            return tenon_linux_tty::request(state, caller);
-        }
-        let object = description.object;
-        if let Object::Device(Device::Random | Device::Urandom, _) = object
-            && request == ENTROPY
-        {
-            let bits: u32 = if state.entropy.is_seeded() { 256 } else { 0 };
-            user_memory::write(state, caller, caller.address(2), &bits.to_le_bytes())?;
-            return Ok(0);
-        }
-        if request != READABLE {
-            return Err(Errno::ENOTTY);
-        }
-        let (object, offset) = (&description.object, description.offset);
-        let count = match *object {
-            Object::Special(special) => {
-                (special.operations.available)(files, special.number)? as u64
-            }
-            Object::Pipe(index, ..) => files.fill(index).unwrap_or_default().0 as u64,
-            Object::File(inode) => {
-                let size = files.tree.files.inode(inode)?.size;
-                size.saturating_sub(offset)
-            }
-            _ => return Err(Errno::ENOTTY),
-        };
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        user_memory::write(state, caller, caller.address(2), &count.to_le_bytes())?;
-        Ok(0)
-    })
 }

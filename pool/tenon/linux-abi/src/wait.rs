@@ -2,7 +2,7 @@
 
 use crate::transfer::{Target, target};
 use tenon_linux_files::flag;
-use tenon_process::{Caller, Errno, Memory, Side, Special, State, Transfer, with_state};
+use tenon_process::{Caller, Errno, Memory, Side, Special, State, Transfer, Waiting, with_state};
 use tenon_thread::time::Instant;
 use tenon_vfs::Device;
 
@@ -88,14 +88,42 @@ fn deadline(caller: &Caller, number: i32, writes: bool) -> Option<Instant> {
     })
 }
 
+/// The result of an attempt, if it need not wait.
+pub type Attempted<R> = Result<Option<R>, Errno>;
+
+/// Calls `attempt` for a caller, which waits from then on if there is no result.
+#[inline(always)]
+pub(crate) fn attempt<R>(
+    caller: &Caller,
+    attempt: impl FnMut(&mut State) -> Attempted<R>,
+) -> Attempted<R> {
+    let (slot, _) = caller.slot();
+    with_state(|state| state.attempt(slot, (Waiting::Source, false), attempt))
+}
+
 /// Calls `attempt` until it has a result; in between, waits for the source that it has enlisted at, as
 /// long as the object of a descriptor has it.
 pub fn wait<R>(
     caller: &Caller,
-    (number, writes): (i32, bool),
-    mut attempt: impl FnMut(&mut State) -> Result<Option<R>, Errno>,
+    number: (i32, bool),
+    mut attempt: impl FnMut(&mut State) -> Attempted<R>,
 ) -> Result<R, Errno> {
-    let first = caller.wait_events(None, &mut attempt);
+    let first = self::attempt(caller, &mut attempt);
+    wait_on(caller, number, first, attempt)
+}
+
+/// As [`wait`], behind a first [`attempt`].
+pub(crate) fn wait_on<R>(
+    caller: &Caller,
+    (number, writes): (i32, bool),
+    first: Attempted<R>,
+    mut attempt: impl FnMut(&mut State) -> Attempted<R>,
+) -> Result<R, Errno> {
+    let (slot, _) = caller.slot();
+    let first = match first {
+        Ok(None) => tenon_process::wait_on(slot, None, Waiting::Source, &mut attempt),
+        first => first,
+    };
     if !matches!(first, Err(LIMITED)) {
         return first?.ok_or(Errno::EINTR);
     }

@@ -305,6 +305,7 @@ impl Files {
     }
 
     /// The description of a reference, as it is.
+    #[inline(always)]
     #[must_use]
     pub fn look(&self, file: &FileReference) -> Option<&Description> {
         self.open.get(file.0)
