@@ -5,7 +5,9 @@ import pytest
 from descriptions import described, linux, motor, read, table
 from test_golden import CONTENTS
 
+from tenonos.build.images import images
 from tenonos.errors import InputError
+from tenonos.setup import initramfs
 from tenonos.system import device_trees, networks
 from tenonos.system.layout import lay_out
 from tenonos.system.schema import parse
@@ -118,6 +120,22 @@ PORT = table("network.port", vm="other", mac=MAC)
             'mac: "2:1" is not an Ethernet address; write one as 02:00:00:00:00:01',
         ),
         (
+            (LAN, table("network.port", vm="other", address="10.0.0.2")),
+            'address: "10.0.0.2" is not an IPv4 address with its prefix; write one as 10.0.0.2/24',
+        ),
+        (
+            (LAN, table("network.port", vm="other", address="224.0.0.1/4")),
+            'address: "224.0.0.1/4" is not the address of one host; write one as 10.0.0.2/24',
+        ),
+        (
+            (
+                LAN,
+                table("network.port", vm="linux", address="10.0.0.2/24"),
+                table("network.port", vm="other", address="10.0.0.2/16"),
+            ),
+            'VM "other" has the address of VM "linux"; give it another one',
+        ),
+        (
             tuple(LAN.replace("lan", f"lan{number}") for number in range(5)),
             'VM "linux" has more than 4 disks and network cards of Mortise\'s; use fewer',
         ),
@@ -143,3 +161,33 @@ def test_vms_of_a_network_have_virtual_interrupts_and_no_colours():
     )
     with pytest.raises(InputError, match='VM "motor" has colours'):
         read(described("networks", *coloured))
+
+
+BOTH = table("network", name="lan", vms=["motor", "linux"])
+SHARED = motor(cpus=[1], interrupts="shared")
+
+
+def test_an_address_is_that_of_a_guest_which_is_configured_by_it():
+    own = table("network.port", vm="linux", address="10.0.0.2/24")
+    loaded = read(described("networks", SHARED, linux(cpus=[0]), BOTH, own))
+    card = {"02:74:6e:6e:00:02": "10.0.0.2/24"}
+    assert networks.hosts(loaded, loaded.vm("linux")) == card
+    assert networks.hosts(loaded, loaded.vm("motor")) == {}
+    script = initramfs.init(card)
+    given = "02:74:6e:6e:00:02) ip addr add 10.0.0.2/24 dev ${card##*/}; ip link set ${card##*/} up"
+    assert given in script and script.index(given) < script.index("/etc/start")
+    assert initramfs.init({}) == initramfs.INIT
+    for more in ({"initramfs": "own.cpio"}, {"root": "disk", "devices": ["virtio0"]}):
+        with pytest.raises(InputError, match='VM "linux" is not configured by its description'):
+            read(described("networks", SHARED, linux(cpus=[0], **more), BOTH, own))
+
+
+def test_the_card_of_a_tenon_vm_is_a_device_of_its_image():
+    loaded = read(described("networks", SHARED, linux(cpus=[0]), BOTH))
+    card = networks.card(loaded, "motor")
+    assert (card.kind, card.base, card.size) == ("virtio-mmio", 0x0B00_0000, 0x200)
+    assert networks.card(read(described("networks", SHARED, linux(cpus=[0]))), "motor") is None
+    with pytest.raises(InputError, match='VM "motor" is in a network, and its image has no driver'):
+        images(loaded)
+    with pytest.raises(InputError, match='VM "motor" is in two networks'):
+        read(described("networks", SHARED, linux(cpus=[0]), BOTH, BOTH.replace("lan", "field")))

@@ -20,7 +20,7 @@ from tenonos.paths import command, shown
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
-from tenonos.system import errata, translation_tables
+from tenonos.system import errata, networks, translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.devices import DMA
@@ -72,6 +72,7 @@ class Space:
             if vm.console == "pl011" and self.system.mode != BARE:
                 given.append(Assignment("TENON_THREAD_VIRTUAL_SERIAL", "y", where))
             given += self._task_priorities(vm)
+            given += self._addresses(vm)
             if vm.strace:
                 given.append(Assignment("LIB_TENON_STRACE", "y", "--strace"))
         return given
@@ -83,6 +84,12 @@ class Space:
                 where = self.system.at(vm, "task", number, "priority")
                 yield Assignment("TENON_PERIODIC_PRIORITIES", "y", where)
                 return
+
+    def _addresses(self, vm: Vm) -> Iterator[Assignment]:
+        """The address of a VM's card in a network."""
+        for address in networks.hosts(self.system, vm).values():
+            where = self.system.at(vm, "name")
+            yield Assignment("TENON_INET_ADDRESS", f'"{address}"', where)
 
     def _against_errata(self, root: str) -> Iterator[Assignment]:
         """The libraries with workarounds for the board's CPU, those of Mortise only for itself."""
@@ -381,6 +388,15 @@ def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterato
     driven = {kind for library in libraries for kind in library.drives}
     names = _all(system) if system.mode == BARE else _owned(system, name)
     yield from (board[each] for each in names if board[each].kind in driven)
+    card = networks.card(system, name)
+    if card is not None:
+        if card.kind not in driven:
+            raise InputError(
+                f'VM "{name}" is in a network, and its image has no driver of a card',
+                where=system.at(system.vm(name), "app"),
+                mend="choose CONFIG_LIB_TENON_INET=y in its config, or an application with it",
+            )
+        yield card
 
 
 def _all(system: System) -> Sequence[str]:

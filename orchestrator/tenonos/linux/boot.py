@@ -14,6 +14,7 @@ from tenonos.paths import shown
 from tenonos.setup import debian
 from tenonos.setup import initramfs as base
 from tenonos.setup.initramfs import Entry, applets, archive, folders
+from tenonos.system import networks
 from tenonos.system.model import System, Vm
 
 KERNEL, INITRAMFS = debian.CLOUD, "busybox"
@@ -52,7 +53,7 @@ def initramfs(system: System, vm: Vm) -> bytes:
         _files(system, vm),
         _own(system, vm),
     ]
-    return base.build(*parts)
+    return base.build(*parts, hosts=networks.hosts(system, vm))
 
 
 def _unpackable(system: System, vm: Vm, content: bytes) -> None:

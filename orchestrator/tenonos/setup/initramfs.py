@@ -127,9 +127,38 @@ def folders(names: Iterable[str]) -> list[Entry]:
     return [Entry(name, DIRECTORY) for name in sorted(parents - {"."})]
 
 
-def entries(busybox: bytes, extra: Mapping[str, bytes] | None = None) -> list[Entry]:
-    """The entries: busybox, its init, and executable extra files by path."""
-    files = {"init": INIT.encode(), "bin/busybox": busybox}
+_START = "[ ! -x /etc/start ]"
+"""Where the commands for network cards are put in."""
+
+
+def init(hosts: Mapping[str, str]) -> str:
+    """The init script, which gives network cards, by their Ethernet addresses, IPv4 addresses."""
+    if not hosts:
+        return INIT
+    cases = [
+        f"    {mac}) ip addr add {address} dev ${{card##*/}}; ip link set ${{card##*/}} up ;;\n"
+        for mac, address in hosts.items()
+    ]
+    loop = "".join(
+        (
+            "for card in /sys/class/net/*; do\n",
+            "    case $(cat $card/address) in\n",
+            *cases,
+            "    esac\n",
+            "done\n",
+        )
+    )
+    return INIT.replace(_START, loop + _START)
+
+
+def entries(
+    busybox: bytes,
+    extra: Mapping[str, bytes] | None = None,
+    hosts: Mapping[str, str] | None = None,
+) -> list[Entry]:
+    """The entries: busybox, its init with the addresses of `hosts`, and executable extra files by
+    path."""
+    files = {"init": init(hosts or {}).encode(), "bin/busybox": busybox}
     files |= {name.strip("/"): content for name, content in (extra or {}).items()}
     empty = [f"{name}/-" for name in ("sbin", "dev", "etc", "proc", "root", "sys", "tmp")]
     return [
@@ -147,9 +176,10 @@ def applets(busybox: bytes) -> frozenset[str]:
     return frozenset(name.decode(errors="replace") for name in table.split(b"\0") if name)
 
 
-def build(*parts: bytes) -> bytes:
-    """The initramfs with Debian's arm64 busybox, and further archives over it."""
+def build(*parts: bytes, hosts: Mapping[str, str] | None = None) -> bytes:
+    """The initramfs with Debian's arm64 busybox, and further archives over it; `hosts` are the IPv4
+    addresses of network cards by their Ethernet addresses."""
     from tenonos.setup import debian
 
-    base = archive(entries(debian.busybox().read_bytes()))
+    base = archive(entries(debian.busybox().read_bytes(), hosts=hosts))
     return b"".join([base, *parts])

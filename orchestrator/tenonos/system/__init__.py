@@ -175,7 +175,7 @@ def _network(index: int, spec: NetworkSpec) -> Network:
     for vm in spec.vms:
         number, each = keys.get(vm, (None, PortSpec(vm=vm)))
         mac = None if each.mac is None else bytes.fromhex(each.mac.replace(":", ""))
-        ports.append(Port(vm, number, mac, each.rate, each.isolated))
+        ports.append(Port(vm, number, each.address, mac, each.rate, each.isolated))
     keyed = tuple(each.vm for each in spec.port)
     forward = tuple(spec.forward)
     return Network(index, spec.name, spec.device, tuple(ports), keyed, forward)

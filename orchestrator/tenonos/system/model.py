@@ -292,6 +292,8 @@ class Port:
     vm: str
     index: int | None = None
     """The number of the table with its keys."""
+    address: str | None = None
+    """Its IPv4 address with the prefix of the network."""
     mac: bytes | None = None
     rate: int | None = None
     """Most bytes per second that it sends."""

@@ -1,15 +1,23 @@
 """Networks between VMs: checks; layout, manifest records and device tree nodes of their cards."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Interface
 from typing import Any
 
 from tenonos.errors import InputError
+from tenonos.system.board import Device
 from tenonos.system.disks import TRANSPORT, has_virtual_interrupts, transport
 from tenonos.system.limits import PORTS
 from tenonos.system.memory_map import Layout, PortLayout
 from tenonos.system.model import Network, Port, System, Vm
 from tenonos.system.node import Node
+
+TRANSPORTS = "virtio-mmio"
+"""The kind of the device of a card in a Tenon VM."""
+
+GENERATED = "busybox"
+"""The initramfs whose init sets addresses."""
 
 PREFIX = bytes.fromhex("02746e6e")
 """First bytes of an address that is not given: of a card, administered locally (IEEE 802, 8.4)."""
@@ -48,6 +56,7 @@ def check(system: System) -> None:
         _ports(system, network)
         for port in network.ports:
             cards[port.vm] += 1
+            _alone(system, port, cards, where)
             most = len(system.board.gic.spare)
             if cards[port.vm] > most:
                 raise InputError(
@@ -84,6 +93,7 @@ def _ports(system: System, network: Network) -> None:
         )
     seen: set[str] = set()
     addresses: dict[bytes, str] = {}
+    hosts: dict[IPv4Address, str] = {}
     for port in network.ports:
         if port.vm in seen:
             raise InputError(
@@ -94,6 +104,8 @@ def _ports(system: System, network: Network) -> None:
         seen.add(port.vm)
         _vm(system, port, where)
         given = where if port.index is None else _at(system, network, port, "mac")
+        if port.address is not None:
+            _address(system, network, port, hosts)
         mac = address(network, port)
         if mac in addresses:
             raise InputError(
@@ -121,9 +133,39 @@ def _ports(system: System, network: Network) -> None:
         of.add(name)
 
 
+def _address(system: System, network: Network, port: Port, hosts: dict[IPv4Address, str]) -> None:
+    """Check the IPv4 address of a port: one of this host, for a VM that is configured by it."""
+    where, vm = _at(system, network, port, "address"), system.vm(port.vm)
+    host = IPv4Interface(str(port.address)).ip
+    if host in hosts:
+        raise InputError(
+            f'VM "{port.vm}" has the address of VM "{hosts[host]}"',
+            where=where,
+            mend="give it another one",
+        )
+    hosts[host] = port.vm
+    own = vm.root == "disk" or vm.initramfs != GENERATED
+    if vm.kind == "image" or (vm.kind == "linux" and own):
+        raise InputError(
+            f'VM "{port.vm}" is not configured by its description',
+            where=where,
+            mend="remove the address, and let the guest set it",
+        )
+
+
 def _at(system: System, network: Network, port: Port, key: str) -> str:
     assert port.index is not None
     return system.where("network", network.index, "port", port.index, key)
+
+
+def _alone(system: System, port: Port, cards: Mapping[str, int], where: str) -> None:
+    """Check that a Tenon VM has one card, as its network stack drives one."""
+    if system.vm(port.vm).kind == "tenon" and cards[port.vm] > 1:
+        raise InputError(
+            f'VM "{port.vm}" is in two networks, and a Tenon VM drives one card',
+            where=where,
+            mend="leave it out of one",
+        )
 
 
 def _vm(system: System, port: Port, where: str) -> None:
@@ -174,6 +216,25 @@ def place(system: System) -> tuple[PortLayout, ...]:
         )
         taken[vm.name] += 1
     return tuple(found)
+
+
+def hosts(system: System, vm: Vm) -> dict[str, str]:
+    """The IPv4 addresses that a VM's cards are given, by the Ethernet addresses of the cards."""
+    return {
+        address(network, port).hex(":"): port.address
+        for network, port, of in _cards(system)
+        if of.name == vm.name and port.address is not None
+    }
+
+
+def card(system: System, name: str) -> Device | None:
+    """The card of a Tenon VM as a device of its image: the transport with its registers."""
+    found = (port for port in place(system) if port.vm == name)
+    port = next(found, None)
+    if port is None:
+        return None
+    what = "a virtio transport with a card of Mortise's"
+    return Device(kind=TRANSPORTS, help=what, base=port.registers, size=TRANSPORT, interrupts=())
 
 
 def record(system: System, port: PortLayout) -> dict[str, Any]:

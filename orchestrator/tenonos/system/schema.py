@@ -7,6 +7,7 @@ board.
 
 import re
 from difflib import get_close_matches
+from ipaddress import IPv4Address, IPv4Interface
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -262,10 +263,24 @@ def _hardware_address(value: str) -> str:
     return value
 
 
+def _network_address(value: str) -> str:
+    try:
+        host, _, prefix = value.partition("/")
+        mask = IPv4Interface(f"{host}/{int(prefix)}")
+    except ValueError:
+        raise ValueError(
+            f'"{value}" is not an IPv4 address with its prefix; write one as 10.0.0.2/24'
+        ) from None
+    if mask.ip.is_unspecified or mask.ip.is_multicast or mask.ip == IPv4Address(2**32 - 1):
+        raise ValueError(f'"{value}" is not the address of one host; write one as 10.0.0.2/24')
+    return value
+
+
 class PortSpec(_Spec):
     """Keys of a VM's card in a network: `[[network.port]]`."""
 
     vm: Filled
+    address: Annotated[str, AfterValidator(_network_address)] | None = None
     mac: Annotated[str, AfterValidator(_hardware_address)] | None = None
     rate: Size | None = None
     isolated: bool = False
