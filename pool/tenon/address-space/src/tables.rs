@@ -3,12 +3,13 @@
 //! An entry of level 3 is empty, or holds a frame. A held frame that the process must not access at
 //! all has an entry without the valid bit.
 
+use core::num::NonZero;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 use hw_arch::mmu;
 use tenon_frames::{Frame, Frames, PAGE};
 
-use crate::Permissions;
+use crate::{Access, Permissions};
 
 /// Entries of a table.
 const ENTRIES: usize = 512;
@@ -220,6 +221,23 @@ impl Tables {
     /// What a page has.
     pub fn page(&self, address: usize) -> Option<Page> {
         Page::of(get(self.entry(address)?))
+    }
+
+    /// The frame of a page, if EL0 can read it or write to it as stated.
+    #[inline(always)]
+    pub fn accessible(&self, address: usize, access: Access) -> Option<NonZero<usize>> {
+        let refused = match access {
+            Access::Read => 0,
+            Access::Write => bits::READ_ONLY,
+            Access::Execute => return None,
+        };
+        if address >= END {
+            return None;
+        }
+        let entry = get(self.entry(address)?);
+        // The kernel's entries are valid, but not for EL0.
+        let allowed = entry & (bits::VALID | bits::USER | refused) == bits::VALID | bits::USER;
+        NonZero::new((entry & bits::ADDRESS) as usize).filter(|_| allowed)
     }
 
     /// Makes the tables of a page; returns whether there was memory.

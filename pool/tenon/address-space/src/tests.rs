@@ -199,6 +199,18 @@ fn a_string_ends_at_its_nul_or_at_the_limit() {
     assert_eq!(space.read_string(at, &mut text, frames), Ok(6));
     assert_eq!(&text[..6], b"abcdef");
     assert_eq!(space.read_string(at, &mut text[..4], frames), Ok(4));
+    // Bytes beside zero in all respects, at each place of a word.
+    for length in 0..40 {
+        let bytes: Vec<u8> = (0..length).map(|at| [0x80, 1, 0xff][at % 3]).collect();
+        space.write(BASE + length, &bytes, frames).unwrap();
+        space.write(BASE + 2 * length, &[0, 1], frames).unwrap();
+        let mut text = [0; 48];
+        assert_eq!(
+            space.read_string(BASE + length, &mut text, frames),
+            Ok(length)
+        );
+        assert_eq!(&text[..length], bytes);
+    }
     let end = BASE + 2 * PAGE - 2;
     space.write(end, b"zz", frames).unwrap();
     assert_eq!(

@@ -110,6 +110,14 @@ impl Copier {
         };
     }
 
+    /// Copies bytes out of a frame from `at` on; bytes beyond it are not copied.
+    pub fn read(self, (from, at): (&Frame, usize), to: &mut [u8]) {
+        let length = to.len().min(PAGE.saturating_sub(at));
+        // SAFETY: the source lies within the frame, which is mapped and allocated; nothing has a Rust
+        // reference to it.
+        unsafe { (self.0)((from.0 + at) as *const u8, to.as_mut_ptr(), length) };
+    }
+
     /// Copies bytes into a frame from `at` on; bytes beyond it are not copied.
     pub fn write(self, from: &[u8], (to, at): (&Frame, usize)) {
         let length = from.len().min(PAGE.saturating_sub(at));

@@ -320,10 +320,16 @@ impl Frames {
     }
 
     /// A page of an object with a frame of its own, which has its content; `None` without memory.
+    #[inline]
     fn own_page<'a>(&mut self, object: &'a Object, index: u64) -> Option<&'a Frame> {
-        if let Some(frame) = object.record().pages.get(index) {
-            return Some(frame);
+        match object.record().pages.get(index) {
+            Some(frame) => Some(frame),
+            None => self.make_page(object, index),
         }
+    }
+
+    #[inline(never)]
+    fn make_page<'a>(&mut self, object: &'a Object, index: u64) -> Option<&'a Frame> {
         let record = self.record_mut(object);
         let frame = record.pages.get_or_allocate(index, self)?;
         let from = usize::try_from(index).unwrap_or(usize::MAX);

@@ -6,19 +6,38 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicU32, Ordering};
 use tenon_frames::{Frame, Frames};
 
+/// Fewer bytes are copied at once, more by the function of the frames.
+const MANY: usize = 256;
+
 impl<const N: usize> AddressSpace<N> {
     /// Copies bytes from the process.
     pub fn read(&mut self, from: usize, to: &mut [u8], frames: &mut Frames) -> Result<(), Denied> {
-        self.each_page(from, to.len(), Access::Read, frames, |frame, at, part| {
-            frame.read(at, &mut to[part]);
-        })
+        let (many, copier) = (to.len() >= MANY, frames.copier());
+        self.each_page(
+            from,
+            to.len(),
+            Access::Read,
+            frames,
+            |frame, at, part| match many {
+                true => copier.read((frame, at), &mut to[part]),
+                false => frame.read(at, &mut to[part]),
+            },
+        )
     }
 
     /// Copies bytes to the process.
     pub fn write(&mut self, to: usize, from: &[u8], frames: &mut Frames) -> Result<(), Denied> {
-        self.each_page(to, from.len(), Access::Write, frames, |frame, at, part| {
-            frame.write(at, &from[part]);
-        })
+        let (many, copier) = (from.len() >= MANY, frames.copier());
+        self.each_page(
+            to,
+            from.len(),
+            Access::Write,
+            frames,
+            |frame, at, part| match many {
+                true => copier.write(&from[part], (frame, at)),
+                false => frame.write(at, &from[part]),
+            },
+        )
     }
 
     /// Copies bytes from the process into a frame, from an offset on.
@@ -65,7 +84,7 @@ impl<const N: usize> AddressSpace<N> {
             let part = (PAGE - start % PAGE).min(to.len() - length).min(STEP);
             let bytes = &mut to[length..length + part];
             self.read(start, bytes, frames)?;
-            if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+            if let Some(end) = first_zero(bytes) {
                 return Ok(length + end);
             }
             length += part;
@@ -103,9 +122,9 @@ impl<const N: usize> AddressSpace<N> {
             let address = start.checked_add(done).ok_or(Denied::NoArea)?;
             let offset = address % PAGE;
             let part = (PAGE - offset).min(length - done);
-            let page = self.resolve(address - offset, access, frames)?;
+            let frame = self.resolve(address - offset, access, frames)?;
             // SAFETY: the entry holds the frame; this `Frame` of it is not kept.
-            let held = unsafe { Frame::from_address(page.frame) };
+            let held = unsafe { Frame::from_address(frame) };
             let goes_on = action(&held, offset, done..done + part, frames);
             let _ = held.into_address();
             if !goes_on? {
@@ -144,9 +163,25 @@ impl<const N: usize> AddressSpace<N> {
         if !offset.is_multiple_of(size_of::<u32>()) {
             return Err(Denied::NoArea);
         }
-        let page = self.resolve(address - offset, access, frames)?;
+        let frame = self.resolve(address - offset, access, frames)?;
         // SAFETY: the word lies in a frame that the entry holds, which is mapped one to one and
         // aligned; the process is its only other user.
-        Ok(unsafe { AtomicU32::from_ptr((page.frame + offset) as *mut u32) })
+        Ok(unsafe { AtomicU32::from_ptr((frame + offset) as *mut u32) })
     }
+}
+
+/// The place of the first zero.
+fn first_zero(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 0xff;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of the first zero byte, and of none before.
+        let zeros = word.wrapping_sub(ONES) & !word & ONES << 7;
+        if zeros != 0 {
+            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
+        }
+    }
+    let end = rest.iter().position(|byte| *byte == 0)?;
+    Some(words.len() * 8 + end)
 }

@@ -1,7 +1,6 @@
 //! Page faults of an [`AddressSpace`]: initial content of a page, copies on write.
 
 use super::AddressSpace;
-use crate::tables::{END, Page};
 use crate::{Access, Area, PAGE, Permissions};
 use core::fmt;
 use hw_arch::{cache, mmu};
@@ -170,21 +169,29 @@ impl<const N: usize> AddressSpace<N> {
 
     /// The physical address of a page for an access by the kernel, with a frame as for an access by
     /// the process.
+    #[inline(always)]
     pub(super) fn resolve(
         &mut self,
         page: usize,
         access: Access,
         frames: &mut Frames,
-    ) -> Result<Page, Denied> {
-        if page < END
-            && let Some(present) = self.tables.page(page)
-            && present.accessible
-            && (access == Access::Read || access == Access::Write && present.writable)
-        {
-            return Ok(present);
+    ) -> Result<usize, Denied> {
+        match self.tables.accessible(page, access) {
+            Some(frame) => Ok(frame.get()),
+            None => self.resolve_absent(page, access, frames),
         }
+    }
+
+    #[cold]
+    fn resolve_absent(
+        &mut self,
+        page: usize,
+        access: Access,
+        frames: &mut Frames,
+    ) -> Result<usize, Denied> {
         self.fault(page, access, frames)?;
-        self.tables.page(page).ok_or(Denied::NoArea)
+        let page = self.tables.page(page).ok_or(Denied::NoArea)?;
+        Ok(page.frame)
     }
 }
 
