@@ -110,7 +110,7 @@ pub fn find_by(
     directory::prepare(state);
     let present = Cell::new((None, 0));
     loop {
-        let found = {
+        let (found, link) = {
             let process = state.process_of(caller.process()).ok_or(Errno::ESRCH)?;
             let walk = By {
                 rules,
@@ -121,16 +121,16 @@ pub fn find_by(
             };
             let found = state.files.tree.find_by(base, path, follow, &walk);
             // What is followed below.
-            if follow
-                && let Ok(Found {
-                    node: Some(node), ..
-                }) = found
-                && let inode = state.files.tree.files.inode(node)?
-                && inode.kind == Kind::Link
-            {
-                walk.check_link(inode)?;
+            let node = found.as_ref().ok().and_then(|found| found.node);
+            let inode = match node.filter(|_| follow) {
+                Some(node) => Some(state.files.tree.files.inode(node)?),
+                None => None,
+            };
+            let link = inode.filter(|inode| inode.kind == Kind::Link);
+            if let Some(link) = link {
+                walk.check_link(link)?;
             }
-            found
+            (found, node.filter(|_| link.is_some()))
         };
         match found {
             Err(Error::Stale(directory)) => {
@@ -146,7 +146,7 @@ pub fn find_by(
             }
             Err(error) => return Err(error.into()),
             Ok(mut found) => {
-                let Some(node) = found.node.filter(|_| follow) else {
+                let Some(node) = link else {
                     return Ok(found);
                 };
                 match follow_link(state, node)? {

@@ -4,7 +4,7 @@
 //! A record without a name is free. A record never moves, so that its place is where a program
 //! continues to read.
 
-use crate::{Error, FileSystem, Kind};
+use crate::{Error, FileSystem, Inode, Kind};
 use tenon_frames::{Frame, Frames, PAGE};
 
 /// The longest name in bytes.
@@ -75,6 +75,26 @@ fn check(name: &[u8]) -> Result<(), Error> {
     valid.then_some(()).ok_or(Error::Name)
 }
 
+/// The place of a name in a directory: offset of the record, the record, and the offset of the one before.
+fn locate(directory: &Inode, name: &[u8]) -> Result<(u64, Record, Option<u64>), Error> {
+    for page in 0..directory.size / PAGE as u64 {
+        let first = page * PAGE as u64;
+        let Some(frame) = directory.pages.get(page) else {
+            continue;
+        };
+        let (mut at, mut before) = (0, None);
+        while at < PAGE {
+            let record = Record::read(frame, at);
+            if usize::from(record.length) == name.len() && frame.has(at + HEAD, name) {
+                return Ok((first + at as u64, record, before));
+            }
+            before = Some(first + at as u64);
+            at += usize::from(record.size).max(HEAD);
+        }
+    }
+    Err(Error::NotFound)
+}
+
 impl FileSystem {
     /// Checks that an inode is a directory; returns its pages.
     fn pages(&self, directory: u32) -> Result<u64, Error> {
@@ -98,28 +118,21 @@ impl FileSystem {
             return Err(Error::NotDirectory);
         }
         check(name)?;
-        for page in 0..inode.size / PAGE as u64 {
-            let first = page * PAGE as u64;
-            let Some(frame) = inode.pages.get(page) else {
-                continue;
-            };
-            let (mut at, mut before) = (0, None);
-            while at < PAGE {
-                let record = Record::read(frame, at);
-                if usize::from(record.length) == name.len() && frame.has(at + HEAD, name) {
-                    return Ok((first + at as u64, record, before));
-                }
-                before = Some(first + at as u64);
-                at += usize::from(record.size).max(HEAD);
-            }
-        }
-        Err(Error::NotFound)
+        locate(inode, name)
     }
 
     /// The inode of a name in a directory. `.` and `..` are none.
     pub fn find(&self, directory: u32, name: &[u8]) -> Result<u32, Error> {
         self.locate(directory, name)
             .map(|(_, record, _)| record.inode)
+    }
+
+    /// As [`find`](Self::find) in a directory's inode, for a name without a slash: no entry has one.
+    pub fn find_in(&self, directory: &Inode, name: &[u8]) -> Result<u32, Error> {
+        if name.is_empty() || name.len() > NAME {
+            return Err(Error::Name);
+        }
+        locate(directory, name).map(|(_, record, _)| record.inode)
     }
 
     /// The name of an inode in a directory.

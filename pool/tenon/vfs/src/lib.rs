@@ -358,8 +358,9 @@ impl Tree {
             base
         };
         let mut links = 0;
+        let mut present = self.files.inode(at);
         loop {
-            if let Some(inode) = self.files.inode(at).ok()
+            if let Ok(inode) = present
                 && inode.origin.is_some()
                 && inode.kind == Kind::Directory
                 && walk.is_stale(at)
@@ -369,7 +370,7 @@ impl Tree {
             let Some((name, last, slash)) = path.next_component() else {
                 break;
             };
-            let inode = self.files.inode(at)?;
+            let inode = present?;
             if inode.kind != Kind::Directory {
                 return Err(FileError::NotDirectory.into());
             }
@@ -394,10 +395,10 @@ impl Tree {
                         slash,
                     });
                 }
-                at = next;
+                (at, present) = (next, self.files.inode(next));
                 continue;
             }
-            let node = match self.files.find(at, text) {
+            let node = match self.files.find_in(inode, text) {
                 Ok(node) => Some(node),
                 Err(FileError::NotFound) if last => None,
                 Err(FileError::Name) => return Err(Error::TooLong),
@@ -406,8 +407,8 @@ impl Tree {
             if let Some(next) = node {
                 self.check_step(at, next, walk)?;
             }
-            if let Some(link) = node
-                && let inode = self.files.inode(link)?
+            let found = node.map(|node| self.files.inode(node)).transpose()?;
+            if let (Some(link), Some(inode)) = (node, found)
                 && inode.kind == Kind::Link
                 && (!last || follow && inode.origin.is_none() || slash)
             {
@@ -425,15 +426,14 @@ impl Tree {
                 })?;
                 if path.is_absolute() {
                     at = self.step_to_root(at, walk)?;
+                    present = self.files.inode(at);
                 }
                 continue;
             }
-            let Some(next) = node.filter(|_| !last) else {
-                if slash && let Some(node) = node {
-                    let inode = self.files.inode(node)?;
-                    if inode.kind != Kind::Directory {
-                        return Err(FileError::NotDirectory.into());
-                    }
+            let next = node.filter(|_| !last).zip(found);
+            let Some((next, inode)) = next else {
+                if slash && found.is_some_and(|inode| inode.kind != Kind::Directory) {
+                    return Err(FileError::NotDirectory.into());
                 }
                 return Ok(Found {
                     parent: at,
@@ -442,7 +442,7 @@ impl Tree {
                     slash,
                 });
             };
-            at = next;
+            (at, present) = (next, Ok(inode));
         }
         // No component: the root, or what a link to it leads to.
         Ok(Found {
