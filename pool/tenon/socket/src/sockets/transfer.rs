@@ -154,12 +154,12 @@ impl Sockets {
     ) -> Result<Option<usize>, Errno> {
         let target = self.receiver(number, sending.target)?;
         let sender = self.get(number)?;
-        let (kind, name) = (sender.kind, sender.name);
+        let (kind, name, waits) = (sender.kind, sender.name, sender.waits_for != NONE);
         let most = (sender.settings.send_buffer as usize).min(RING - HEADER);
         let shown = sender.settings.pass_credentials;
         let receiver = self.get(target)?;
         let shown = shown || receiver.settings.pass_credentials;
-        let used = receiver.ring.len();
+        let (used, start) = (receiver.ring.len(), receiver.received);
         let full = if kind == Kind::Stream {
             used >= most && sending.length > 0
         } else {
@@ -179,8 +179,6 @@ impl Sockets {
             return Ok(Some(0));
         }
         let credentials = { sending.credentials }.or(shown.then_some(sending.own));
-        let receiver = self.get_mut(target)?;
-        let start = receiver.received;
         let mark = sending.passed != NONE || credentials.is_some();
         let mark = if mark {
             Some(self.new_mark(target, start, (sending.passed, credentials), frames)?)
@@ -238,7 +236,9 @@ impl Sockets {
             self.add_mark(target, mark, frames);
         }
         sending.passed = NONE;
-        self.get_mut(number)?.waits_for = NONE;
+        if waits {
+            self.get_mut(number)?.waits_for = NONE;
+        }
         self.notify(target, ready::READABLE, files);
         Ok(Some(count))
     }
@@ -325,20 +325,25 @@ impl Sockets {
         if socket.ring.is_empty() {
             return self.receive_nothing(number);
         }
-        let stream = socket.kind == Kind::Stream;
-        let (whole, from, header) = if stream {
+        let (stream, marked) = (socket.kind == Kind::Stream, socket.first_mark != NONE);
+        let (whole, from, header) = if stream && !marked {
+            (length.min(socket.ring.len()), NONE, 0)
+        } else if stream {
             (self.stream_length(number, length), NONE, 0)
         } else {
             let (length, from) = socket.header().ok_or(Errno::EBADF)?;
             (length, from, HEADER)
         };
-        let socket = self.get(number)?;
         let count = socket.copy_out(header, (memory, offset), whole.min(length), frames)?;
         if !stream && count < whole.min(length) {
             return Err(Errno::EFAULT);
         }
         let taken = if stream { count } else { header + whole };
-        let (passed, credentials) = self.take_marks(number, taken, peek, frames);
+        let (passed, credentials) = if marked {
+            self.take_marks(number, taken, peek, frames)
+        } else {
+            (NONE, None)
+        };
         let passed = if peek {
             let process = { credentials }.map_or(0, |found| found.process);
             self.copy_passed(passed, process, (files, frames), operations)?
