@@ -34,11 +34,15 @@ pub fn futex(caller: &Caller) -> Result<u64, Errno> {
         operation::WAIT if caller.argument(3) == 0 => {
             wait::wait(caller, (word, value), u32::MAX, None)
         }
-        operation::WAKE => with_state(|state| {
-            Ok(wait::wake(state, caller, (word, most(value).max(1)), u32::MAX)?.into())
-        }),
+        operation::WAKE => wake(caller, word, most(value).max(1)),
         _ => other(caller),
     }
+}
+
+/// Wakes at most so many threads that wait for a word.
+#[inline(never)]
+fn wake(caller: &Caller, word: usize, most: u32) -> Result<u64, Errno> {
+    with_state(|state| Ok(wait::wake(state, caller, (word, most), u32::MAX)?.into()))
 }
 
 /// A count of threads is signed, and one of zero still wakes one.
