@@ -174,7 +174,10 @@ fn wait(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64, Er
             Some(Set(bits))
         }
     };
-    let done = caller.with_mask(mask, || collect(caller, deadline, now));
+    let done = match mask {
+        None => collect(caller, deadline, now),
+        mask => caller.with_mask(mask, || collect(caller, deadline, now)),
+    };
     // No handler has the call made again.
     done.map_err(|error| error.interrupted(Errno::ERESTARTNOHAND))
 }
@@ -191,8 +194,9 @@ fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64,
     }
     let attempt = |state: &mut State| {
         let (process, frames, files) = caller.parts(state)?;
-        let object = files.get(&process.descriptor(caller.int(0))?.file)?.object;
-        let poll = poll_of(&object).ok_or(Errno::EINVAL)?;
+        let file = &process.files.get(caller.int(0))?.file;
+        let description = files.look(file).ok_or(Errno::EBADF)?;
+        let poll = poll_of(&description.object).ok_or(Errno::EINVAL)?;
         let mut memory = Memory::Process(process.space()?, to);
         let done = with(|watches| {
             watches.collect(poll, most, (files, poll_of), |_, index, events, data| {
