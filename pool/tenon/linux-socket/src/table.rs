@@ -70,6 +70,7 @@ pub(crate) fn tidy(files: &mut Files, frames: &mut Frames) {
 }
 
 /// Ends a reference to what was received and is not used.
+#[inline]
 pub(crate) fn discard(received: &Received, files: &mut Files, frames: &mut Frames) {
     if (received.from, received.passed) == (u32::MAX, u32::MAX) {
         return;

@@ -266,6 +266,7 @@ impl Sockets {
     }
 
     /// A socket, to change it.
+    #[inline]
     pub fn get_mut(&mut self, number: u32) -> Result<&mut Socket, Errno> {
         self.table.get_mut(number).ok_or(Errno::EBADF)
     }

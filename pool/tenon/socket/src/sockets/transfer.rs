@@ -84,6 +84,22 @@ impl Socket {
             && (self.kind != Kind::Datagram || self.messages <= QUEUE)
     }
 
+    /// Checks that a socket, which has a number, can send to another one.
+    fn check_receiver(&self, number: u32, other: &Self) -> Result<(), Errno> {
+        if self.kind == Kind::Datagram {
+            if other.kind != Kind::Datagram {
+                return Err(Errno::EPROTOTYPE);
+            }
+            if other.peer != NONE && other.peer != number {
+                return Err(Errno::EPERM);
+            }
+        }
+        if other.ended_read {
+            return Err(Errno::EPIPE);
+        }
+        Ok(())
+    }
+
     fn has_room(&self) -> bool {
         self.has_room_from(self)
     }
@@ -117,32 +133,15 @@ impl Socket {
 }
 
 impl Sockets {
-    /// The receiver of what a socket sends.
-    fn receiver(&mut self, number: u32, target: Option<u32>) -> Result<u32, Errno> {
-        let socket = self.get_mut(number)?;
-        let datagram = socket.kind == Kind::Datagram;
-        if socket.ended_write {
-            return Err(Errno::EPIPE);
+    /// The error of a socket that sends to a number which no socket has.
+    #[cold]
+    fn unconnected(&mut self, number: u32, target: u32) -> Errno {
+        let take = |socket: &mut Socket| core::mem::take(&mut socket.refused);
+        if target == NONE && self.get_mut(number).is_ok_and(take) {
+            Errno::ECONNREFUSED
+        } else {
+            Errno::ENOTCONN
         }
-        let target = target.unwrap_or(socket.peer);
-        if target == NONE && core::mem::take(&mut socket.refused) {
-            return Err(Errno::ECONNREFUSED);
-        }
-        let Some(other) = self.table.get(target) else {
-            return Err(Errno::ENOTCONN);
-        };
-        if datagram {
-            if other.kind != Kind::Datagram {
-                return Err(Errno::EPROTOTYPE);
-            }
-            if other.peer != NONE && other.peer != number {
-                return Err(Errno::EPERM);
-            }
-        }
-        if other.ended_read {
-            return Err(Errno::EPIPE);
-        }
-        Ok(target)
     }
 
     /// Sends bytes, or a message as a whole; returns how many bytes. `None` without room for any.
@@ -152,14 +151,20 @@ impl Sockets {
         sending: &mut Sending<'_, '_>,
         (files, frames): (&mut Files, &mut Frames),
     ) -> Result<Option<usize>, Errno> {
-        let target = self.receiver(number, sending.target)?;
         let sender = self.get(number)?;
+        if sender.ended_write {
+            return Err(Errno::EPIPE);
+        }
+        let target = sending.target.unwrap_or(sender.peer);
+        let Some(receiver) = self.table.get(target) else {
+            return Err(self.unconnected(number, target));
+        };
+        sender.check_receiver(number, receiver)?;
         let (kind, name, waits) = (sender.kind, sender.name, sender.waits_for != NONE);
         let most = (sender.settings.send_buffer as usize).min(RING - HEADER);
         let shown = sender.settings.pass_credentials;
-        let receiver = self.get(target)?;
         let shown = shown || receiver.settings.pass_credentials;
-        let (used, start) = (receiver.ring.len(), receiver.received);
+        let (used, start, source) = (receiver.ring.len(), receiver.received, receiver.source);
         let full = if kind == Kind::Stream {
             used >= most && sending.length > 0
         } else {
@@ -239,7 +244,7 @@ impl Sockets {
         if waits {
             self.get_mut(number)?.waits_for = NONE;
         }
-        self.notify(target, ready::READABLE, files);
+        files.notify(source, ready::READABLE);
         Ok(Some(count))
     }
 
