@@ -74,15 +74,15 @@ pub fn place(sp: u64, alternate: Option<AlternateStack>) -> (u64, u64) {
 }
 
 /// The bytes of a frame; `fault` are address and syndrome of a fault.
+#[must_use]
 pub fn encode(
-    bytes: &mut [u8; USED],
     info: &Info,
     (general, registers): (&General, &Registers),
     fp: &FloatingPoint,
     saved: &Saved,
     fault: (u64, u64),
-) {
-    bytes.fill(0);
+) -> [u8; USED] {
+    let mut bytes = [0; USED];
     bytes[..Info::USED].copy_from_slice(&info.encode());
     bytes[at::STACK..at::MASK].copy_from_slice(&saved.stack.encode());
     let (words, _) = bytes.as_chunks_mut();
@@ -101,6 +101,7 @@ pub fn encode(
     if fault.1 != 0 {
         put(&mut records[FP.1 / 8..], &[head(SYNDROME), fault.1]);
     }
+    bytes
 }
 
 /// Writes words at the start of a part of a frame.

@@ -147,9 +147,8 @@ proptest! {
         let registers = Registers { sp: rest[0], pc: rest[1], pstate: rest[2] };
         let stack = AlternateStack { start: 0x4000, size: 0x2000, disarms };
         let saved = Saved { mask: Set(mask), stack };
-        let mut bytes = [0; frame::USED];
         let info = Info::of_fault(number::SEGV, 1, 0x1234);
-        frame::encode(&mut bytes, &info, (&x, &registers), &fp, &saved, fault);
+        let bytes = frame::encode(&info, (&x, &registers), &fp, &saved, fault);
         let (mut general, mut read) = ([0; 31], [0; 66]);
         let (found, kept) = frame::decode(&bytes, &mut general, &mut read).unwrap();
         prop_assert_eq!(general, x);
@@ -183,17 +182,9 @@ fn a_frame_of_another_level_is_none() {
         mask: Set::EMPTY,
         stack: AlternateStack::default(),
     };
-    let mut bytes = [0; frame::USED];
     let info = Info::default();
     let general = [0; 31];
-    frame::encode(
-        &mut bytes,
-        &info,
-        (&general, &registers),
-        &[0; 66],
-        &saved,
-        (0, 0),
-    );
+    let bytes = frame::encode(&info, (&general, &registers), &[0; 66], &saved, (0, 0));
     let decode = |bytes: &_| frame::decode(bytes, &mut [0; 31], &mut [0; 66]);
     assert!(decode(&bytes).is_some());
     for bit in [0, 2, 3, 4, 6, 7, 8, 9] {

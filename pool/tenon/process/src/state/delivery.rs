@@ -200,10 +200,9 @@ impl State {
             pc: context.pc,
             pstate: context.pstate,
         };
-        let mut bytes = [0; frame::USED];
         let fp = slot.space.fp();
         let general = (&context.x, &registers);
-        frame::encode(&mut bytes, info, general, &fp, &saved, fault);
+        let bytes = frame::encode(info, general, &fp, &saved, fault);
         let (process, frames, _) = self.parts(slot)?;
         let trampoline = process.trampoline as u64;
         let space = process.space()?;
