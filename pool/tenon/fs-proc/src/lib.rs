@@ -55,7 +55,15 @@ pub fn open(state: &mut State, inode: u32, origin: Origin) -> Result<u32, Errno>
 }
 
 /// Generates the content of an open file anew where it is read from its start.
+#[inline(always)]
 pub fn refresh(state: &mut State, inode: u32, offset: u64) -> Result<(), Errno> {
+    match state.files.tree.files.inode(inode)?.origin {
+        Some(_) => refresh_generated(state, inode, offset),
+        None => Ok(()),
+    }
+}
+
+fn refresh_generated(state: &mut State, inode: u32, offset: u64) -> Result<(), Errno> {
     let files = &mut state.files.tree.files;
     let Some(origin) = &mut files.inode_mut(inode)?.origin else {
         return Ok(());

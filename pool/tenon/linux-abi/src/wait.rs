@@ -24,6 +24,7 @@ pub fn wait_for(
 
 /// Has an object of another library read or write up to `length` bytes at an address of the caller,
 /// or of the kernel.
+#[inline(always)]
 pub(crate) fn transfer_special(
     state: &mut State,
     caller: &Caller,
@@ -31,8 +32,8 @@ pub(crate) fn transfer_special(
     memory: Result<&mut [u8], (usize, usize)>,
     writes: bool,
 ) -> Result<Option<usize>, Errno> {
-    let thread = caller.indices(state)?;
-    let (process, frames, files, signals) = state.parts_with_signals(caller.slot().0)?;
+    let (slot, place) = caller.slot();
+    let (process, frames, files, signals) = state.parts_with_signals(slot)?;
     let number = process.number;
     let user = (
         process.credentials.user().real,
@@ -54,7 +55,7 @@ pub(crate) fn transfer_special(
         process: number,
         user,
         signals,
-        thread,
+        thread: (slot.home(), place),
     };
     let (action, side) = if writes {
         (special.operations.write, Side::Write)
