@@ -196,6 +196,7 @@ impl Files {
     }
 
     /// The source of events of a pipe.
+    #[inline]
     #[must_use]
     pub fn pipe_source(&self, index: u32) -> Option<u32> {
         Some(self.pipes.get(index)?.source)

@@ -190,7 +190,7 @@ impl Files {
         self.signal_and_wake(number, events, None)
     }
 
-    #[inline]
+    #[inline(always)]
     fn signal_and_wake(&mut self, number: u32, events: u16, side: Option<Side>) -> bool {
         let Some(source) = self.sources.table.get_mut(number) else {
             return false;

@@ -121,13 +121,13 @@ impl State {
     #[cold]
     pub(super) fn wake_enlisted(&mut self, mut bits: u64) {
         while bits != 0 {
-            let first = bits.trailing_zeros() as usize;
+            let mut index = bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            for index in (first..self.threads.len()).step_by(64) {
-                let waiting = self.threads[index].as_ref().map(|thread| thread.waiting);
-                if waiting == Some(Waiting::Source) {
-                    self.wake_thread(index);
-                }
+            while let Some(thread) = self.threads.get_mut(index) {
+                let waiting = thread.iter_mut();
+                let waiting = waiting.filter(|thread| thread.waiting == Waiting::Source);
+                waiting.for_each(|thread| thread.wake(index));
+                index += u64::BITS as usize;
             }
         }
     }
