@@ -34,6 +34,19 @@ def test_linux_has_a_virtual_disk_and_its_driver(composed, tmp_path):
     assert "virtio_blk" in linux.modules
 
 
+def test_two_linux_vms_have_a_network_with_addresses(composed, tmp_path):
+    made = loaded(composed("two Linux VMs with a virtual network"), tmp_path)
+    (network,) = made.virtual_networks
+    ports = [(port.vm, port.address) for port in network.ports]
+    assert ports == [("linux-1", "10.0.0.1/24"), ("linux-2", "10.0.0.2/24")]
+    assert all({"virtio_mmio", "virtio_net"} <= {*vm.modules} for vm in made.vms)
+
+
+def test_a_network_of_a_real_time_vm_is_missing(composed):
+    answer = composed("a virtual network between Linux and a control loop")
+    assert [missing.capability for missing in answer.missing] == ["virt.net"]
+
+
 def test_a_called_linux_has_a_vlib_with_its_program(composed, tmp_path):
     answer = composed("image-client calls Linux as a library")
     made = loaded(answer, tmp_path)
