@@ -122,3 +122,16 @@ def test_a_native_task_keeps_its_period_beside_a_vm_and_linux(tenon, pool, tmp_p
     assert last.startswith("1000 releases, the latest ")
     (task,) = outcome.result["periodic"]
     assert (task["vm"], task["late"]) == ("motor", 0) and task["released"] == task["completed"] > 0
+
+
+@pytest.mark.long(30, "orchestrator/tenonos/plan", "pool/mortise/vdev-net")
+def test_two_linux_vms_reach_each_other_by_their_addresses(tenon, pool, tmp_path):
+    compose("two Linux VMs with a virtual network", pool=pool).write(tmp_path)
+    script = tmp_path / "script"
+    script.write_text(
+        "timeout 250\nexpect tenon-ready\nexpect #\n"
+        "send for n in $(seq 60); do ping -c 1 -W 1 10.0.0.2 > /dev/null && break; done\n"
+        "expect #\nsend ping -c 3 10.0.0.2 | tail -2\nexpect 3 packets received\n"
+    )
+    outcome = tenon("run", tmp_path, "--headless", "--input", f"linux-1={script}", limit=400)
+    assert_well(outcome)
