@@ -12,7 +12,7 @@ const HEAD: &str = "<!doctype html>\n<html lang=en><meta charset=utf-8>\
 --back:#0f141a;--bar:#5b96f5;--late:#f0685e}}
 body{margin:0;background:var(--back);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
 main{max-width:760px;margin:0 auto;padding:32px 20px}
-h1{font-size:22px;font-weight:600;margin:0}p{color:var(--dim);margin:2px 0 20px}
+h1{font-size:22px;font-weight:600;margin:0}p{color:var(--dim);margin:4px 0 20px}a{color:var(--bar)}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:0 0 12px}
 div,svg{background:var(--card);border:1px solid var(--line);border-radius:10px}
 div{padding:10px 14px}dt{color:var(--dim);font-size:13px}
