@@ -6,7 +6,7 @@ mod any;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use tenon_inet::{FRAME, Memory, Port, Settings, Stack, Tables};
+use tenon_inet::{FRAME, Place, Port, Settings, SmallMemory, SmallTables, Stack};
 
 /// A card that receives the input.
 #[derive(Default)]
@@ -35,10 +35,9 @@ impl Port for Card {
 }
 
 fn stack(address: &str) -> Stack<Card> {
-    let memory = (
-        Box::leak(Box::new(Memory::new())),
-        Box::leak(Box::new(Tables::new())),
-    );
+    let memory: &SmallMemory = Box::leak(Box::default());
+    let tables: &SmallTables = Box::leak(Box::default());
+    let memory = (memory, tables).take().expect("no stack has this memory");
     Stack::new(Card::default(), &Settings::new(address, ""), 0, memory)
 }
 

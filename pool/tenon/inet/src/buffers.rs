@@ -1,94 +1,150 @@
 //! Static memory of the sockets.
 
 use crate::FRAME;
+use crate::looped::Slot;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 use smoltcp::socket::{dhcpv4, tcp, udp};
 use smoltcp::storage::{PacketBuffer, PacketMetadata, RingBuffer};
-use spin::Once;
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 
-/// Sockets for datagrams.
+/// Sockets for datagrams of an image that states no other number.
 pub const UDP_SOCKETS: usize = 4;
 
-/// Sockets for connections.
+/// Sockets for connections of an image that states no other number.
 pub const TCP_SOCKETS: usize = 4;
 
-/// Bytes of a socket in each direction.
+/// Bytes of a socket in each direction, in an image that states no other number.
 pub const BUFFER: usize = 4096;
 
 /// Datagrams of a socket in each direction.
 const DATAGRAMS: usize = 8;
 
-/// Sockets in the set: those of applications, and that of the DHCP client.
-const SOCKETS: usize = UDP_SOCKETS + TCP_SOCKETS + 1;
-
 type Datagram = PacketMetadata<udp::UdpMetadata>;
 
-/// Bytes of all sockets. All are zero at first, so that they take no room in an image.
+/// A socket for connections, and whether something has it.
+pub(crate) type Connection = (Option<SocketHandle>, bool);
+
+/// Buffers of all sockets: `BYTES` of these, and `LOOPED` frames on their way to this host itself. All
+/// are zero at first, so that they take no room in an image.
 #[derive(Debug)]
-pub struct Memory {
+pub struct Memory<const BYTES: usize, const LOOPED: usize>(SpinMutex<Buffers<BYTES, LOOPED>>);
+
+#[derive(Debug)]
+struct Buffers<const BYTES: usize, const LOOPED: usize> {
     frames: [[u8; FRAME]; 2],
-    udp: [[[u8; BUFFER]; 2]; UDP_SOCKETS],
-    tcp: [[[u8; BUFFER]; 2]; TCP_SOCKETS],
+    looped: [Slot; LOOPED],
+    bytes: [u8; BYTES],
 }
 
-impl Memory {
-    /// Memory of one stack.
+impl<const BYTES: usize, const LOOPED: usize> Memory<BYTES, LOOPED> {
+    /// Buffers that no stack has.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
+        Self(SpinMutex::new(Buffers {
             frames: [[0; FRAME]; 2],
-            udp: [[[0; BUFFER]; 2]; UDP_SOCKETS],
-            tcp: [[[0; BUFFER]; 2]; TCP_SOCKETS],
-        }
+            looped: [const { Slot::new() }; LOOPED],
+            bytes: [0; BYTES],
+        }))
     }
 }
 
-impl Default for Memory {
+impl<const BYTES: usize, const LOOPED: usize> Default for Memory<BYTES, LOOPED> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Tables of all sockets, which are not zero when empty.
+/// Tables of all sockets, which are not zero when empty: `SOCKETS` with that of the DHCP client, `LISTS`
+/// of datagrams, two for each socket of such, and `TCP` connections.
 #[derive(Debug)]
-pub struct Tables {
+pub struct Tables<const SOCKETS: usize, const LISTS: usize, const TCP: usize>(
+    SpinMutex<Lists<SOCKETS, LISTS, TCP>>,
+);
+
+#[derive(Debug)]
+struct Lists<const SOCKETS: usize, const LISTS: usize, const TCP: usize> {
     sockets: [SocketStorage<'static>; SOCKETS],
-    datagrams: [[[Datagram; DATAGRAMS]; 2]; UDP_SOCKETS],
+    datagrams: [[Datagram; DATAGRAMS]; LISTS],
+    connections: [Connection; TCP],
 }
 
-impl Tables {
-    /// Tables of one stack.
+impl<const SOCKETS: usize, const LISTS: usize, const TCP: usize> Tables<SOCKETS, LISTS, TCP> {
+    /// Tables that no stack has.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
+        assert!(
+            LISTS.is_multiple_of(2) && SOCKETS == LISTS / 2 + TCP + 1,
+            "one place is that of the DHCP client"
+        );
+        Self(SpinMutex::new(Lists {
             sockets: [const { SocketStorage::EMPTY }; SOCKETS],
-            datagrams: [[[Datagram::EMPTY; DATAGRAMS]; 2]; UDP_SOCKETS],
-        }
+            datagrams: [[Datagram::EMPTY; DATAGRAMS]; LISTS],
+            connections: [(None, false); TCP],
+        }))
     }
 }
 
-impl Default for Tables {
+impl<const SOCKETS: usize, const LISTS: usize, const TCP: usize> Default
+    for Tables<SOCKETS, LISTS, TCP>
+{
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Memory and tables of the image's stack; `None` if they are taken.
-pub(crate) fn take() -> Option<(&'static mut Memory, &'static mut Tables)> {
-    static MEMORY: SpinMutex<Memory> = SpinMutex::new(Memory::new());
-    // Initialised at the start, so that these take no room in the image either.
-    static TABLES: Once<SpinMutex<Tables>> = Once::new();
-    let tables = TABLES.call_once(|| SpinMutex::new(Tables::new()));
-    let (memory, tables) = (MEMORY.try_lock()?, tables.try_lock()?);
-    Some((SpinMutexGuard::leak(memory), SpinMutexGuard::leak(tables)))
+/// Buffers of an image that states no numbers of its own.
+pub type SmallMemory = Memory<{ 2 * (UDP_SOCKETS + TCP_SOCKETS) * BUFFER }, 0>;
+
+/// Tables of an image that states no numbers of its own.
+pub type SmallTables = Tables<{ UDP_SOCKETS + TCP_SOCKETS + 1 }, { 2 * UDP_SOCKETS }, TCP_SOCKETS>;
+
+/// Memory of a stack, whatever its size.
+pub trait Place: Sync {
+    /// Takes the memory; `None` if a stack has it.
+    fn take(&self) -> Option<Room>;
 }
 
-/// The sockets of a stack, by their handles.
+impl<
+    const BYTES: usize,
+    const LOOPED: usize,
+    const SOCKETS: usize,
+    const LISTS: usize,
+    const TCP: usize,
+> Place
+    for (
+        &'static Memory<BYTES, LOOPED>,
+        &'static Tables<SOCKETS, LISTS, TCP>,
+    )
+{
+    fn take(&self) -> Option<Room> {
+        let (memory, tables) = (self.0.0.try_lock()?, self.1.0.try_lock()?);
+        let (memory, tables) = (SpinMutexGuard::leak(memory), SpinMutexGuard::leak(tables));
+        Some(Room {
+            frames: memory.frames.each_mut(),
+            looped: &mut memory.looped,
+            bytes: &mut memory.bytes,
+            sockets: &mut tables.sockets,
+            datagrams: &mut tables.datagrams,
+            connections: &mut tables.connections,
+        })
+    }
+}
+
+/// Memory that one stack has.
+#[derive(Debug)]
+pub struct Room {
+    pub(crate) frames: Frames,
+    pub(crate) looped: &'static mut [Slot],
+    bytes: &'static mut [u8],
+    sockets: &'static mut [SocketStorage<'static>],
+    datagrams: &'static mut [[Datagram; DATAGRAMS]],
+    connections: &'static mut [Connection],
+}
+
+/// The sockets of a stack.
 pub(crate) struct Sockets {
     pub(crate) set: SocketSet<'static>,
-    pub(crate) udp: [SocketHandle; UDP_SOCKETS],
-    pub(crate) tcp: [SocketHandle; TCP_SOCKETS],
+    pub(crate) connections: &'static mut [Connection],
     pub(crate) dhcp: Option<SocketHandle>,
 }
 
@@ -96,33 +152,32 @@ pub(crate) struct Sockets {
 pub(crate) type Frames = [&'static mut [u8; FRAME]; 2];
 
 /// Makes the sockets of a stack.
-pub(crate) fn sockets(
-    memory: &'static mut Memory,
-    tables: &'static mut Tables,
-    with_dhcp: bool,
-) -> (Sockets, Frames) {
-    let mut set = SocketSet::new(&mut tables.sockets[..]);
-    let mut udp = [SocketHandle::default(); UDP_SOCKETS];
-    let places = memory.udp.iter_mut().zip(&mut tables.datagrams);
-    for (handle, ([in_bytes, out_bytes], [in_table, out_table])) in udp.iter_mut().zip(places) {
-        *handle = set.add(udp::Socket::new(
-            PacketBuffer::new(&mut in_table[..], &mut in_bytes[..]),
-            PacketBuffer::new(&mut out_table[..], &mut out_bytes[..]),
+pub(crate) fn sockets(room: Room, with_dhcp: bool) -> (Sockets, Frames, &'static mut [Slot]) {
+    let mut set = SocketSet::new(room.sockets);
+    let buffers = room.datagrams.len() + 2 * room.connections.len();
+    let mut bytes = room
+        .bytes
+        .chunks_exact_mut(room.bytes.len() / buffers.max(1));
+    let mut lists = room.datagrams.iter_mut();
+    while let (Some(received), Some(sent)) = (lists.next(), lists.next())
+        && let (Some(receive), Some(send)) = (bytes.next(), bytes.next())
+    {
+        set.add(udp::Socket::new(
+            PacketBuffer::new(&mut received[..], receive),
+            PacketBuffer::new(&mut sent[..], send),
         ));
     }
-    let mut tcp = [SocketHandle::default(); TCP_SOCKETS];
-    for (handle, [in_bytes, out_bytes]) in tcp.iter_mut().zip(&mut memory.tcp) {
-        *handle = set.add(tcp::Socket::new(
-            RingBuffer::new(&mut in_bytes[..]),
-            RingBuffer::new(&mut out_bytes[..]),
-        ));
+    for connection in room.connections.iter_mut() {
+        if let (Some(receive), Some(send)) = (bytes.next(), bytes.next()) {
+            let (receive, send) = (RingBuffer::new(receive), RingBuffer::new(send));
+            connection.0 = Some(set.add(tcp::Socket::new(receive, send)));
+        }
     }
     let dhcp = with_dhcp.then(|| set.add(dhcpv4::Socket::new()));
     let sockets = Sockets {
         set,
-        udp,
-        tcp,
+        connections: room.connections,
         dhcp,
     };
-    (sockets, memory.frames.each_mut())
+    (sockets, room.frames, room.looped)
 }

@@ -3,6 +3,7 @@
 pub use hw_virtio_net::FRAME;
 
 use crate::buffers::Frames;
+use crate::looped::{Looped, Slot};
 use hw_virtio_net::{ByteRegisters, Card};
 use smoltcp::phy::{self, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
@@ -20,6 +21,39 @@ pub trait Port {
     fn transmit(&mut self, frame: &[u8]) -> bool;
     /// Frames received, transmitted, and dropped.
     fn frames(&self) -> [u64; 3];
+    /// Whether there is a network at the card.
+    fn is_present(&self) -> bool {
+        true
+    }
+}
+
+/// A card that may be absent: this host then reaches itself alone.
+impl<P: Port> Port for Option<P> {
+    fn mac(&self) -> [u8; 6] {
+        // Locally administered.
+        let absent = [2, 0, 0, 0, 0, 1];
+        self.as_ref().map_or(absent, P::mac)
+    }
+
+    fn receive(&mut self, frame: &mut [u8; FRAME]) -> Option<usize> {
+        self.as_mut()?.receive(frame)
+    }
+
+    fn can_transmit(&mut self) -> bool {
+        self.as_mut().is_none_or(P::can_transmit)
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> bool {
+        self.as_mut().is_some_and(|port| port.transmit(frame))
+    }
+
+    fn frames(&self) -> [u64; 3] {
+        self.as_ref().map_or([0; 3], P::frames)
+    }
+
+    fn is_present(&self) -> bool {
+        self.is_some()
+    }
 }
 
 impl<R: ByteRegisters> Port for Card<R> {
@@ -52,19 +86,45 @@ pub(crate) struct Device<P> {
     received: &'static mut [u8; FRAME],
     length: usize,
     built: &'static mut [u8; FRAME],
+    pub(crate) looped: Looped,
+    /// The next frame is to be one of the card, if there is any.
+    is_next: bool,
     /// Frames that could not be answered or transmitted, as the card had no free buffer.
     pub(crate) exhausted: u64,
 }
 
 impl<P: Port> Device<P> {
-    pub(crate) const fn new(port: P, [received, built]: Frames) -> Self {
+    pub(crate) fn new(port: P, [received, built]: Frames, slots: &'static mut [Slot]) -> Self {
         Self {
+            looped: Looped::new(slots, port.mac()),
+            is_next: false,
             port,
             received,
             length: 0,
             built,
             exhausted: 0,
         }
+    }
+
+    /// Copies the next frame into the buffer: of the card and of this host itself in turn, while there
+    /// are such of both. Returns its length.
+    fn next(&mut self) -> Option<usize> {
+        self.is_next = !self.is_next;
+        if !self.is_next
+            && let Some(length) = self.looped.pop(self.received)
+        {
+            return Some(length);
+        }
+        let Some(length) = self.port.receive(self.received) else {
+            return self.looped.pop(self.received);
+        };
+        let frame = self.received.get(..length).unwrap_or(&[]);
+        // An empty frame is ignored.
+        Some(if self.looped.refuses(frame) {
+            0
+        } else {
+            length
+        })
     }
 
     /// The frame that was received last.
@@ -84,10 +144,11 @@ impl<P: Port> phy::Device for Device<P> {
         Self: 'a;
 
     fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Transmission<'_, P>)> {
-        self.length = self.port.receive(self.received)?;
+        self.length = self.next()?;
         let frame = self.received.get(..self.length).unwrap_or(&[]);
         let transmission = Transmission {
             port: &mut self.port,
+            looped: &mut self.looped,
             frame: self.built,
             exhausted: &mut self.exhausted,
         };
@@ -95,8 +156,10 @@ impl<P: Port> phy::Device for Device<P> {
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Transmission<'_, P>> {
-        self.port.can_transmit().then_some(Transmission {
+        let can_transmit = self.looped.has_room() && self.port.can_transmit();
+        can_transmit.then_some(Transmission {
             port: &mut self.port,
+            looped: &mut self.looped,
             frame: self.built,
             exhausted: &mut self.exhausted,
         })
@@ -122,6 +185,7 @@ impl phy::RxToken for Received<'_> {
 /// A frame to build and transmit.
 pub(crate) struct Transmission<'a, P> {
     port: &'a mut P,
+    looped: &'a mut Looped,
     frame: &'a mut [u8; FRAME],
     exhausted: &'a mut u64,
 }
@@ -131,7 +195,9 @@ impl<P: Port> phy::TxToken for Transmission<'_, P> {
         let length = length.min(FRAME);
         let (frame, _) = self.frame.split_at_mut(length);
         let result = build(frame);
-        if !self.port.can_transmit() {
+        if self.looped.takes(frame) {
+            *self.exhausted += u64::from(!self.looped.push(frame));
+        } else if !self.port.can_transmit() {
             // The answer to a received frame, which did not ask for room.
             *self.exhausted += 1;
         } else {

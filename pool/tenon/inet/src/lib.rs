@@ -16,7 +16,9 @@
 //! - Threads at higher priorities that use no socket do not wait for it. A call of a socket waits
 //!   for one frame at the most, as the stack is locked for one at a time.
 //! - Memory is static: [`UDP_SOCKETS`] and [`TCP_SOCKETS`] sockets with [`BUFFER`] bytes in each
-//!   direction. Nothing is allocated later.
+//!   direction, unless the image states other numbers. Nothing is allocated later.
+//! - With a loopback, this host reaches itself at 127.0.0.1 and its own address. Frames of the card
+//!   that state a loopback address are dropped.
 //! - Frames and datagrams that find no free buffer are dropped and [counted](Counters).
 //!
 //! Initial sequence numbers follow from the time of the start; they are not secret.
@@ -46,6 +48,7 @@
 mod buffers;
 mod device;
 mod error;
+mod looped;
 mod server;
 mod settings;
 mod stack;
@@ -54,12 +57,14 @@ mod tcp;
 mod tests;
 mod udp;
 
-pub use buffers::{BUFFER, Memory, TCP_SOCKETS, Tables, UDP_SOCKETS};
+pub use buffers::{
+    BUFFER, Memory, Place, Room, SmallMemory, SmallTables, TCP_SOCKETS, Tables, UDP_SOCKETS,
+};
 pub use core::net::{Ipv4Addr, SocketAddrV4};
 pub use device::{FRAME, Port};
 pub use error::Error;
-pub use server::{address, counters, start};
+pub use server::{ImageStack, address, counters, start, transmit, wait_for_change, with};
 pub use settings::Settings;
 pub use stack::{Counters, Stack};
 pub use tcp::{TcpListener, TcpStream};
-pub use udp::UdpSocket;
+pub use udp::{UdpSocket, address_of};

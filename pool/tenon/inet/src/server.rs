@@ -1,14 +1,14 @@
 //! The network thread, and the stack of the image.
 
-use crate::buffers;
-use crate::settings::settings;
+use crate::settings::{settings, take_memory};
 use crate::{Counters, Error, Settings, Stack};
 use core::net::Ipv4Addr;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use hw_virtio_net::{Card, Frame, Memory};
 use spin::Once;
 use tenon_sync::{Condvar, Mutex, MutexGuard, Semaphore};
-use tenon_thread::environment;
+use tenon_thread::environment::{self, DeviceError};
 use tenon_thread::server::Server;
 use tenon_thread::thread::{Priority, Storage};
 use tenon_thread::time::Instant;
@@ -19,7 +19,8 @@ const KIND: &str = "virtio-mmio";
 /// Stack of the network thread. Most of it is for the initialisation of the sockets.
 const STACK: usize = 16 * 1024;
 
-pub(crate) type ImageStack = Stack<Card>;
+/// The stack of an image: without a card, it reaches this host alone.
+pub type ImageStack = Stack<Option<Card>>;
 
 static NETWORK: Once<Mutex<ImageStack>> = Once::new();
 static MEMORY: Memory = Memory::new();
@@ -28,6 +29,9 @@ static BUDGET: Server = Server::background();
 
 /// A change of the state of a socket, or of the own address.
 static CHANGED: Condvar = Condvar::new();
+
+/// Number of changes so far, which wraps.
+static CHANGES: AtomicU32 = AtomicU32::new(0);
 
 /// The stack is initialised.
 static READY: Semaphore = Semaphore::new(0);
@@ -44,13 +48,19 @@ pub fn start() -> Result<(), Error> {
     if NETWORK.get().is_some() {
         return Err(Error::Started);
     }
-    let registers = environment::device(KIND).map_err(Error::Device)?;
-    let card = Card::find(&Frame::new(registers), &MEMORY).map_err(Error::Card)?;
     let settings = settings();
+    let card = match environment::device(KIND) {
+        Err(DeviceError::Absent) if settings.loopback => None,
+        Err(error) => return Err(Error::Device(error)),
+        Ok(registers) => {
+            let card = Card::find(&Frame::new(registers), &MEMORY);
+            Some(card.map_err(Error::Card)?)
+        }
+    };
     let priority = Priority::new(settings.priority as u8);
     let thread = THREAD.spawn("network", priority, move || {
         // Taken once: the thread has its storage for good.
-        let Some(memory) = buffers::take() else {
+        let Some(memory) = take_memory() else {
             return;
         };
         let now = Instant::now().nanoseconds();
@@ -117,6 +127,9 @@ fn step() -> bool {
         return false;
     };
     let has_worked = stack.step(Instant::now().nanoseconds());
+    if has_worked {
+        CHANGES.fetch_add(1, Ordering::Relaxed);
+    }
     drop(stack);
     if has_worked {
         CHANGED.notify_all();
@@ -134,6 +147,34 @@ pub(crate) fn lock() -> Result<MutexGuard<ImageStack>, Error> {
 pub(crate) fn ring() {
     // If it is rung already, the thread transmits this too.
     let _ = BELL.give();
+}
+
+/// Calls `action` with the stack of the image. Data that it leaves to transmit waits for a period,
+/// unless [`transmit`] is called.
+///
+/// # Errors
+///
+/// If the network is not started.
+pub fn with<R>(action: impl FnOnce(&mut ImageStack) -> R) -> Result<R, Error> {
+    Ok(action(&mut *lock()?))
+}
+
+/// Wakes the network thread to transmit what sockets have.
+pub fn transmit() {
+    ring();
+}
+
+/// Blocks until the number of changes of sockets is not that one, which an earlier call returned.
+/// Returns the new one.
+///
+/// # Errors
+///
+/// If the network is not started.
+pub fn wait_for_change(seen: u32) -> Result<u32, Error> {
+    wait_for(None, |_| {
+        let changes = CHANGES.load(Ordering::Relaxed);
+        (changes != seen).then_some(Ok(changes))
+    })
 }
 
 /// Waits until `action` returns a result, or until the deadline.

@@ -1,5 +1,8 @@
 //! [`Settings`] of the network: constants of the image.
 
+use crate::buffers::{Place, Room};
+#[cfg(not(target_os = "none"))]
+use crate::buffers::{SmallMemory, SmallTables};
 use core::net::Ipv4Addr;
 
 /// Settings of the network.
@@ -17,6 +20,8 @@ pub struct Settings {
     pub priority: usize,
     /// Budget of the network thread per period in microseconds; zero without a server.
     pub budget_us: usize,
+    /// Whether this host reaches itself, also without a card.
+    pub loopback: bool,
 }
 
 impl Settings {
@@ -54,6 +59,7 @@ impl Settings {
             frames: 32,
             priority: 8,
             budget_us: 0,
+            loopback: false,
         }
     }
 }
@@ -100,11 +106,26 @@ pub(crate) const fn is_host(address: Ipv4Addr) -> bool {
 unsafe extern "Rust" {
     // SAFETY: `settings!` defines this static with the same type, and no code writes it.
     safe static TENON_INET: Settings;
+    // SAFETY: as above.
+    safe static TENON_INET_MEMORY: &'static dyn Place;
 }
 
 /// Settings without an image: an address by DHCP.
 #[cfg(not(target_os = "none"))]
 static TENON_INET: Settings = Settings::new("", "");
+
+/// Memory without an image.
+#[cfg(not(target_os = "none"))]
+static TENON_INET_MEMORY: &dyn Place = {
+    static MEMORY: SmallMemory = SmallMemory::new();
+    static TABLES: SmallTables = SmallTables::new();
+    &(&MEMORY, &TABLES)
+};
+
+/// The memory of the image's stack; `None` if it is taken.
+pub(crate) fn take_memory() -> Option<Room> {
+    TENON_INET_MEMORY.take()
+}
 
 /// The settings of this image.
 pub(crate) fn settings() -> &'static Settings {
@@ -125,8 +146,22 @@ macro_rules! settings {
                 frames: config::TENON_INET_FRAMES,
                 priority: config::TENON_INET_PRIORITY,
                 budget_us: config::TENON_INET_BUDGET_US,
+                loopback: config::TENON_INET_LOOPBACK > 0,
                 ..$crate::Settings::new(config::TENON_INET_ADDRESS, config::TENON_INET_GATEWAY)
             };
+
+            const UDP: usize = config::TENON_INET_UDP_SOCKETS;
+            const TCP: usize = config::TENON_INET_TCP_SOCKETS;
+            // Apart from the tables, so that the buffers take no room in the image.
+            static MEMORY: $crate::Memory<
+                { 2 * (UDP + TCP) * config::TENON_INET_BUFFER },
+                { config::TENON_INET_LOOPBACK },
+            > = $crate::Memory::new();
+            static TABLES: $crate::Tables<{ UDP + TCP + 1 }, { 2 * UDP }, TCP> =
+                $crate::Tables::new();
+
+            #[unsafe(no_mangle)]
+            pub static TENON_INET_MEMORY: &dyn $crate::Place = &(&MEMORY, &TABLES);
         }
     };
 }

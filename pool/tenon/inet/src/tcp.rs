@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::server::{ImageStack, lock, ring, wait_for};
-use crate::udp::address;
+use crate::udp::address_of;
 use core::net::SocketAddrV4;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::State;
@@ -54,7 +54,7 @@ impl TcpListener {
             if matches!(socket.state(), State::Listen | State::SynReceived) {
                 return None;
             }
-            let peer = address(socket.remote_endpoint()?);
+            let peer = address_of(socket.remote_endpoint()?);
             self.waiting = listen(stack, self.port).ok();
             Some(Ok((TcpStream { handle }, peer)))
         })
@@ -99,7 +99,7 @@ impl TcpStream {
         let stream = Self {
             handle: stack.take_connection()?,
         };
-        let opened = stack.connect(stream.handle, peer);
+        let opened = stack.connect(stream.handle, peer, None);
         // Dropping the stream locks the stack.
         drop(stack);
         opened?;

@@ -1,5 +1,6 @@
 use crate::{
-    Counters, Error, FRAME, Ipv4Addr, Memory, Port, Settings, SocketAddrV4, Stack, Tables,
+    Counters, Error, FRAME, Ipv4Addr, Memory, Place, Port, Settings, SmallMemory, SmallTables,
+    SocketAddrV4, Stack, Tables,
 };
 use crate::{TCP_SOCKETS, UDP_SOCKETS, udp::endpoint};
 use proptest::prelude::*;
@@ -66,11 +67,14 @@ fn stack(cable: &Cable, number: usize, address: &str) -> Stack<End> {
         received: 0,
         transmitted: 0,
     };
-    let memory = (
-        Box::leak(Box::new(Memory::new())),
-        Box::leak(Box::new(Tables::new())),
-    );
-    Stack::new(end, &Settings::new(address, ""), 1, memory)
+    let memory: &SmallMemory = Box::leak(Box::default());
+    let tables: &SmallTables = Box::leak(Box::default());
+    stack_in(&(memory, tables), end, address)
+}
+
+fn stack_in(place: &dyn Place, end: End, address: &str) -> Stack<End> {
+    let room = place.take().expect("no stack has this memory");
+    Stack::new(end, &Settings::new(address, ""), 1, room)
 }
 
 impl Pair {
@@ -114,8 +118,8 @@ fn at(host: usize, port: u16) -> SocketAddrV4 {
 fn a_datagram_arrives_with_its_sender() {
     let mut pair = Pair::new();
     assert_eq!(pair.stacks[0].address(), Some(HOSTS[0]));
-    let (server, port) = pair.stacks[0].bind(7).unwrap();
-    let (client, own) = pair.stacks[1].bind(0).unwrap();
+    let (server, port) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
+    let (client, own) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     assert!(port == 7 && own >= 49_152);
     let sent = pair.stacks[1]
         .udp(client)
@@ -124,7 +128,7 @@ fn a_datagram_arrives_with_its_sender() {
     pair.settle();
     let (datagram, from) = pair.stacks[0].udp(server).recv().unwrap();
     assert_eq!(datagram, b"hello");
-    assert_eq!(crate::udp::address(from.endpoint), at(1, own));
+    assert_eq!(crate::udp::address_of(from.endpoint), at(1, own));
     let counters = pair.stacks[0].counters();
     // The address is resolved first.
     assert_eq!((counters.received, counters.transmitted), (2, 1));
@@ -135,14 +139,20 @@ fn a_datagram_arrives_with_its_sender() {
 fn sockets_are_limited_and_ports_are_of_one_socket() {
     let mut pair = Pair::new();
     let own = &mut pair.stacks[0];
-    let (first, _) = own.bind(7).unwrap();
-    assert_eq!(own.bind(7).unwrap_err(), Error::PortInUse);
+    let (first, _) = own.bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
+    assert_eq!(
+        own.bind(Ipv4Addr::UNSPECIFIED, 7).unwrap_err(),
+        Error::PortInUse
+    );
     for _ in 1..UDP_SOCKETS {
-        own.bind(0).unwrap();
+        own.bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     }
-    assert_eq!(own.bind(8).unwrap_err(), Error::NoSocket);
+    assert_eq!(
+        own.bind(Ipv4Addr::UNSPECIFIED, 8).unwrap_err(),
+        Error::NoSocket
+    );
     own.udp(first).close();
-    assert!(own.bind(7).is_ok());
+    assert!(own.bind(Ipv4Addr::UNSPECIFIED, 7).is_ok());
     for _ in 0..TCP_SOCKETS {
         own.take_connection().unwrap();
     }
@@ -152,8 +162,8 @@ fn sockets_are_limited_and_ports_are_of_one_socket() {
 #[test]
 fn datagrams_without_room_are_counted() {
     let mut pair = Pair::new();
-    let (server, _) = pair.stacks[0].bind(7).unwrap();
-    let (client, _) = pair.stacks[1].bind(0).unwrap();
+    let (server, _) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
+    let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     for number in 0..12u8 {
         let to = endpoint(at(0, 7));
         pair.stacks[1]
@@ -180,7 +190,7 @@ fn datagrams_without_room_are_counted() {
 #[test]
 fn answers_without_a_free_buffer_are_counted() {
     let mut pair = Pair::new();
-    let (client, _) = pair.stacks[1].bind(0).unwrap();
+    let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     pair.stacks[1]
         .udp(client)
         .send_slice(b"?", endpoint(at(0, 7)))
@@ -198,7 +208,7 @@ fn answers_without_a_free_buffer_are_counted() {
 #[test]
 fn a_step_takes_one_frame() {
     let mut pair = Pair::new();
-    let (client, _) = pair.stacks[1].bind(0).unwrap();
+    let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     for _ in 0..3 {
         pair.stacks[1]
             .udp(client)
@@ -223,7 +233,7 @@ fn bytes_of_a_connection_arrive_in_order_until_its_end() {
     let server = pair.stacks[0].take_connection().unwrap();
     pair.stacks[0].tcp(server).listen(7).unwrap();
     let client = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(client, at(0, 7)).unwrap();
+    pair.stacks[1].connect(client, at(0, 7), None).unwrap();
     pair.settle();
     assert_eq!(pair.stacks[1].tcp(client).state(), State::Established);
     let all: Vec<u8> = (0..50_000u32).map(|at| (at % 251) as u8).collect();
@@ -242,11 +252,11 @@ fn bytes_of_a_connection_arrive_in_order_until_its_end() {
     assert!(!pair.stacks[0].tcp(server).may_recv());
     // A refused connection ends.
     let refused = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(refused, at(0, 8)).unwrap();
+    pair.stacks[1].connect(refused, at(0, 8), None).unwrap();
     pair.settle();
     assert_eq!(pair.stacks[1].tcp(refused).state(), State::Closed);
     assert_eq!(
-        pair.stacks[1].connect(refused, at(0, 0)),
+        pair.stacks[1].connect(refused, at(0, 0), None),
         Err(Error::Address)
     );
 }
@@ -258,7 +268,7 @@ fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
         let server = pair.stacks[0].take_connection().unwrap();
         pair.stacks[0].tcp(server).listen(7).unwrap();
         let client = pair.stacks[1].take_connection().unwrap();
-        pair.stacks[1].connect(client, at(0, 7)).unwrap();
+        pair.stacks[1].connect(client, at(0, 7), None).unwrap();
         pair.settle();
         pair.stacks[0].tcp(server).close();
         pair.stacks[0].give_connection(server);
@@ -270,6 +280,26 @@ fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
         pair.stacks[1].step(pair.now_ns);
         pair.cable.borrow_mut()[0].clear();
     }
+}
+
+#[test]
+fn bytes_to_a_connection_that_was_given_back_reset_it() {
+    let mut pair = Pair::new();
+    let server = pair.stacks[0].take_connection().unwrap();
+    pair.stacks[0].tcp(server).listen(7).unwrap();
+    let client = pair.stacks[1].take_connection().unwrap();
+    pair.stacks[1].connect(client, at(0, 7), None).unwrap();
+    pair.settle();
+    pair.stacks[0].tcp(server).send_slice(b"last").unwrap();
+    pair.stacks[0].tcp(server).close();
+    pair.stacks[0].give_connection(server);
+    pair.settle();
+    assert_eq!(pair.stacks[1].tcp(client).state(), State::CloseWait);
+    pair.stacks[1].tcp(client).send_slice(b"more").unwrap();
+    pair.settle();
+    assert_eq!(pair.stacks[1].tcp(client).state(), State::Closed);
+    let mut bytes = [0; 8];
+    assert_eq!(pair.stacks[1].tcp(client).recv_slice(&mut bytes), Ok(4));
 }
 
 /// An echo request of 10.0.0.2, as RFC 792 has it.
@@ -284,7 +314,7 @@ fn ping() -> Vec<u8> {
 #[test]
 fn an_echo_request_is_answered() {
     let mut pair = Pair::new();
-    let (client, _) = pair.stacks[1].bind(0).unwrap();
+    let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     // So that both know the other's address.
     pair.stacks[1]
         .udp(client)
@@ -318,6 +348,104 @@ fn without_a_static_address_it_asks_a_dhcp_server() {
     );
 }
 
+/// Memory with a loopback of four frames.
+type WithLoopback = (&'static Memory<{ 8 * 2048 }, 4>, &'static Tables<5, 4, 2>);
+
+/// A stack that reaches itself, at one end of a cable.
+fn looped(address: &str) -> (Cable, Stack<End>) {
+    let cable = Cable::default();
+    let end = End {
+        cable: cable.clone(),
+        number: 0,
+        room: usize::MAX,
+        received: 0,
+        transmitted: 0,
+    };
+    let memory: WithLoopback = (Box::leak(Box::default()), Box::leak(Box::default()));
+    (cable, stack_in(&memory, end, address))
+}
+
+#[test]
+fn a_host_reaches_itself_by_the_loopback_and_by_its_own_address() {
+    for (own, host) in [
+        ("", [127, 0, 0, 1]),
+        ("10.0.0.1/24", [127, 0, 0, 1]),
+        ("10.0.0.1/24", [10, 0, 0, 1]),
+    ] {
+        let (cable, mut stack) = looped(own);
+        let peer = SocketAddrV4::new(host.into(), 7);
+        let server = stack.take_connection().unwrap();
+        stack.listen(server, Ipv4Addr::UNSPECIFIED, 7).unwrap();
+        let client = stack.take_connection().unwrap();
+        assert_eq!(stack.connect(client, peer, None).unwrap().ip(), peer.ip());
+        let mut now = 1;
+        let mut received = vec![];
+        let sent: Vec<u8> = (0..20_000u32).map(|at| (at % 253) as u8).collect();
+        let mut done = 0;
+        for _ in 0..10_000 {
+            now += 1_000_000;
+            stack.step(now);
+            if stack.tcp(client).may_send() {
+                done += stack.tcp(client).send_slice(&sent[done..]).unwrap();
+            }
+            let mut bytes = [0; 4096];
+            if let Ok(length) = stack.tcp(server).recv_slice(&mut bytes) {
+                received.extend_from_slice(&bytes[..length]);
+            }
+        }
+        assert!(
+            received == sent,
+            "{} of {} bytes",
+            received.len(),
+            sent.len()
+        );
+        // Nothing but requests of the DHCP client is for the card.
+        let mut frames = cable.borrow_mut()[1]
+            .drain(..)
+            .collect::<Vec<_>>()
+            .into_iter();
+        assert!(frames.all(|frame| own.is_empty() && frame[36..38] == [0, 67]));
+    }
+}
+
+#[test]
+fn frames_of_the_card_with_a_loopback_address_are_dropped() {
+    let (cable, mut stack) = looped("10.0.0.1/24");
+    let mut request = vec![0xff; 6];
+    request.extend([2, 0, 0, 0, 0, 9, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
+    request.extend([2, 0, 0, 0, 0, 9, 10, 0, 0, 9, 0, 0, 0, 0, 0, 0]);
+    for (target, answers) in [([127, 0, 0, 1], 0), ([10, 0, 0, 1], 1)] {
+        let frame = [request.clone(), target.to_vec()].concat();
+        cable.borrow_mut()[0].push_back(frame);
+        for _ in 0..3 {
+            stack.step(1_000_000);
+        }
+        assert_eq!(cable.borrow()[1].len(), answers);
+    }
+    // Nor is one that has it as its sender.
+    let mut datagram = ping();
+    datagram[26..30].copy_from_slice(&[127, 0, 0, 1]);
+    cable.borrow_mut()[0].push_back(datagram);
+    stack.step(1_000_000);
+    assert_eq!(cable.borrow()[1].len(), 1);
+}
+
+#[test]
+fn the_end_of_a_connection_to_an_absent_peer_is_told() {
+    let mut pair = Pair::new();
+    let client = pair.stacks[1].take_connection().unwrap();
+    let absent = SocketAddrV4::new([10, 0, 0, 77].into(), 7);
+    pair.stacks[1].connect(client, absent, None).unwrap();
+    let mut told = false;
+    for second in 0..40 {
+        let worked = pair.stacks[1].step(1_000_000_000 * second);
+        let ended = pair.stacks[1].tcp(client).state() == State::Closed;
+        told |= worked && ended;
+        assert_eq!(ended, told, "the end is told when it happens");
+    }
+    assert!(told);
+}
+
 proptest! {
     /// Any received frame, and any change of a valid one, leaves a stack that answers.
     #[test]
@@ -326,12 +454,12 @@ proptest! {
         changes in prop::collection::vec(any::<(u8, u16, u8)>(), 0..40),
     ) {
         let mut pair = Pair::new();
-        let (server, _) = pair.stacks[0].bind(7).unwrap();
+        let (server, _) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
         let listener = pair.stacks[0].take_connection().unwrap();
         pair.stacks[0].tcp(listener).listen(7).unwrap();
-        let (client, _) = pair.stacks[1].bind(0).unwrap();
+        let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
         let connection = pair.stacks[1].take_connection().unwrap();
-        pair.stacks[1].connect(connection, at(0, 7)).unwrap();
+        pair.stacks[1].connect(connection, at(0, 7), None).unwrap();
         pair.cable.borrow_mut()[0].extend(frames);
         for (kind, place, value) in changes {
             pair.stacks[1].udp(client).send_slice(&[value; 30], endpoint(at(0, 7))).ok();

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::server::{lock, ring, wait_for};
-use core::net::SocketAddrV4;
+use core::net::{Ipv4Addr, SocketAddrV4};
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::udp::SendError;
 use smoltcp::wire::{IpAddress, IpEndpoint};
@@ -22,7 +22,7 @@ impl UdpSocket {
     ///
     /// If the port or all sockets are in use, or the network is not started.
     pub fn bind(port: u16) -> Result<Self, Error> {
-        let (handle, port) = lock()?.bind(port)?;
+        let (handle, port) = lock()?.bind(Ipv4Addr::UNSPECIFIED, port)?;
         Ok(Self { handle, port })
     }
 
@@ -71,7 +71,7 @@ impl UdpSocket {
                 .iter_mut()
                 .zip(datagram)
                 .for_each(|(to, from)| *to = *from);
-            Some(Ok((length, address(from.endpoint))))
+            Some(Ok((length, address_of(from.endpoint))))
         })
     }
 }
@@ -89,8 +89,9 @@ pub(crate) const fn endpoint(address: SocketAddrV4) -> IpEndpoint {
     IpEndpoint::new(IpAddress::Ipv4(*address.ip()), address.port())
 }
 
-/// An endpoint of smoltcp, of which IPv4 is the only version.
-pub(crate) const fn address(endpoint: IpEndpoint) -> SocketAddrV4 {
+/// The address of an endpoint of smoltcp, of which IPv4 is the only version.
+#[must_use]
+pub const fn address_of(endpoint: IpEndpoint) -> SocketAddrV4 {
     let IpAddress::Ipv4(host) = endpoint.addr;
     SocketAddrV4::new(host, endpoint.port)
 }
