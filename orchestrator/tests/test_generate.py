@@ -91,6 +91,14 @@ def test_tables_golden():
     )
 
 
+def test_a_registration_in_place_of_that_of_another_library():
+    over = Register("hypercall", "GROUP", over="mortise/psci")
+    rendered = tables_rs.render([CALLS, PSCI, lib("mortise/other", registers=(over,))])
+    assert "    &mortise_other::GROUP,\n];\n" in rendered
+    assert "mortise_psci" not in rendered
+    assert "mortise_psci::GROUP" in tables_rs.render([CALLS, PSCI])
+
+
 def test_a_registration_without_a_table():
     with pytest.raises(InputError, match='mortise/psci registers in "hypercall", a table nothing'):
         tables_rs.render([PSCI])

@@ -29,11 +29,18 @@ Entry = tuple[str, str]
 
 
 def _entries(libraries: Iterable[Library], table: Table) -> list[Entry]:
-    return [
-        (library.id, f"{library.crate}::{register.item}")
+    """The entries, without those of libraries that another one registers over."""
+    entries = [
+        (library, register)
         for library in libraries
         for register in library.registers
         if register.table == table.name
+    ]
+    covered = {register.over for _, register in entries}
+    return [
+        (library.id, f"{library.crate}::{register.item}")
+        for library, register in entries
+        if library.id not in covered
     ]
 
 

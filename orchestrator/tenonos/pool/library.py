@@ -34,10 +34,12 @@ AUTHORITIES = ("sysreg", "mmio", "raw-memory", "page-tables", "asm")
 
 @dataclass(frozen=True)
 class Register:
-    """Something a library registers: `item` (a path inside it) goes into table `table`."""
+    """Something a library registers: `item` (a path inside it) goes into table `table`, in place of
+    what the library `over` registers there if one is stated."""
 
     table: str
     item: str
+    over: str | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,9 @@ def _library(folder: Path, layer: str | None, text: str) -> Library:
         description=values["package"].get("description", ""),
         authority=tuple(meta.get("authority", ())),
         grants={name: tuple(modules) for name, modules in meta.get("grants", {}).items()},
-        registers=tuple(Register(r["table"], r["item"]) for r in meta.get("registers", ())),
+        registers=tuple(
+            Register(r["table"], r["item"], r.get("over")) for r in meta.get("registers", ())
+        ),
         tables=tuple(
             Table(name, t["item"], t.get("disjoint"), t.get("clash", "clash"))
             for name, t in meta.get("tables", {}).items()
