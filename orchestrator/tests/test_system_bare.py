@@ -74,6 +74,16 @@ def test_a_forwarded_port_has_two_numbers_and_a_protocol(tmp_path, port):
         load(tmp_path, ECHO + CARD.replace("7007:7/udp", port))
 
 
+def test_an_image_may_have_programs_in_its_own_memory(tmp_path):
+    text = ECHO.replace('app = "udp-echo"', 'app = "programs"\nprogram = "/bin/sh"')
+    assert text != ECHO
+    loaded = load(tmp_path, text)
+    (vm,) = loaded.vms
+    (image,) = images(loaded)
+    end = loaded.board.ram.base + vm.memory
+    assert image.config["TENON_THREAD_MEMORY_END"] == end
+
+
 def test_the_cpus_are_the_first_ones(tmp_path):
     with pytest.raises(InputError, match="start at 0"):
         load(tmp_path, BARE.replace("cpus = [0]", "cpus = [1]"))

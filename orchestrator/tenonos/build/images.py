@@ -71,6 +71,9 @@ class Space:
             given.append(Assignment("TENON_THREAD_CORES", str(len(vm.cpus)), where))
             if vm.console == "pl011" and self.system.mode != BARE:
                 given.append(Assignment("TENON_THREAD_VIRTUAL_SERIAL", "y", where))
+            if self.system.mode == BARE:
+                end = self.system.board.ram.base + vm.memory
+                given.append(Assignment("TENON_THREAD_MEMORY_END", str(end), where))
             given += self._task_priorities(vm)
             given += self._addresses(vm)
             if vm.strace:

@@ -7,7 +7,10 @@ BARE = "bare"
 """The mode of such a system."""
 
 _KEYS = frozenset(
-    {"name", "kind", "app", "cpus", "memory", "image_limit", "ram_limit", "input", "config"}
+    {
+        *("name", "kind", "app", "cpus", "memory", "image_limit", "ram_limit", "input", "config"),
+        *("files", "packages", "program", "arguments", "environment"),
+    }
 )
 """Keys of its VM that apply; everything else is implemented by Mortise."""
 

@@ -13,9 +13,13 @@ const NO_ENTROPY: i64 = -3;
 /// Calls that are repeated.
 const ATTEMPTS: usize = 16;
 
-/// A seed of 256 bits; `None` if there is no source.
+/// A seed of 256 bits; `None` if there is no source. Where no hypervisor is present, a call of one is
+/// not to be made.
 #[must_use]
-pub fn seed() -> Option<[u8; 32]> {
+pub fn seed(has_hypervisor: bool) -> Option<[u8; 32]> {
+    if !has_hypervisor {
+        return None;
+    }
     seed_by(hypercall4)
 }
 
@@ -54,7 +58,8 @@ mod tests {
 
     #[test]
     fn the_host_has_no_source() {
-        assert_eq!(seed(), None);
+        assert_eq!(seed(true), None);
+        assert_eq!(seed(false), None);
     }
 
     #[test]

@@ -110,6 +110,8 @@ options! { $
     call_injection: bool = TENON_THREAD_INTERJECTIONS, on_the_host: false;
     /// Whether threads can have remote work.
     remote: bool = TENON_THREAD_REMOTE, on_the_host: false;
+    /// The end of the memory of an image without a hypervisor; zero with one, which states it.
+    memory_end: usize = TENON_THREAD_MEMORY_END, on_the_host: 0;
     /// Whether threads can execute at EL0.
     user: bool = TENON_THREAD_USER, on_the_host: false;
     /// The priority of the threads of processes.

@@ -121,7 +121,7 @@ pub fn start(path: &str, arguments: &[&str], environment: &[&str]) -> Result<u32
 fn seed(generator: &mut Generator) {
     let time: u64 = hw_arch::read_register!("cntvct_el0");
     generator.add(&time.to_le_bytes());
-    if let Some(seed) = source::seed() {
+    if let Some(seed) = source::seed(tenon_thread::options::memory_end() == 0) {
         generator.seed(&seed);
     }
 }

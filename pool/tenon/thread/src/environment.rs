@@ -13,7 +13,7 @@ use core_ring::Area;
 use core_statistics::StatusReader;
 use hw_arch::mmio::Mmio;
 use tenon_kernel::kernel::Kernel;
-use tenon_machine::address_space;
+use tenon_machine::{address_space, options};
 
 pub use tenon_map::Error as MapError;
 
@@ -73,10 +73,12 @@ pub fn map_device(base: usize, size: usize) -> Result<(), MapError> {
 }
 
 /// Maps memory of the VM beyond the image, for its only user; `None` if there is none. Whole blocks
-/// of 2 MiB, between the image and the end of the memory that the guest header states.
+/// of 2 MiB, between the image and the end of the memory that the guest header or the image states.
 pub fn map_spare_memory() -> Result<Option<Range<usize>>, MapError> {
     const BLOCK: usize = 1 << 21;
-    let Some(memory) = guest().and_then(|guest| guest.memory()) else {
+    let stated = guest().and_then(|guest| guest.memory());
+    let bare = || IntermediateRange::new(0, options::memory_end() as u64);
+    let Some(memory) = stated.or_else(bare) else {
         return Ok(None);
     };
     let start = hw_arch::layout::image_end().next_multiple_of(BLOCK);
