@@ -48,18 +48,20 @@ def built(source, program):
     subprocess.run(list(map(str, command)), check=True)
 
 
-def printed(tenon, folder, keys):
+def printed(tenon, folder, keys, programs=PROGRAMS, config=""):
     """The outcome of a run, and what each program printed."""
     files = folder / "files"
     (files / "etc").mkdir(parents=True)
     lines = ["#!/bin/busybox sh"]
-    for name in PROGRAMS:
+    for name in programs:
         built(SUPPORT / f"calls/{name}.c", files / name)
         lines.append(f'echo "== {name}"; /{name}; echo "-- $?"')
     start = files / "etc/start"
     start.write_text("\n".join([*lines, "echo calls end", ""]))
     start.chmod(0o755)
     (folder / "system.toml").write_text(SYSTEM.format(name=folder.name) + keys)
+    if config:
+        (folder / "programs.config").write_text(config)
     last = until(folder, programs="calls end")
     outcome = tenon("run", folder, "--headless", "--deterministic", *last)
     shutil.rmtree(files)
@@ -74,9 +76,25 @@ def test_calls_have_the_results_that_they_have_on_linux(tenon, tmp_path):
     outcome, theirs = printed(tenon, tmp_path / "calls-linux", LINUX)
     assert_well(outcome)
     assert set(theirs) == set(PROGRAMS)
+    assert_same(ours, theirs)
+
+
+def assert_same(ours, theirs):
+    """Asserts that each program printed the same."""
     differences = [
         f"{name} {line}"
         for name, text in theirs.items()
         for line in unified_diff(text.splitlines(), ours.get(name, "").splitlines(), n=1)
     ]
     assert not differences, "\n".join(differences)
+
+
+@pytest.mark.timeout(600)
+def test_calls_of_sockets_of_ipv4_have_the_results_that_they_have_on_linux(tenon, tmp_path):
+    config = "CONFIG_LIB_TENON_LINUX_INET=y\n"
+    outcome, ours = printed(tenon, tmp_path / "inet", TENON + LOOP, ("inet",), config)
+    unharmed(outcome)
+    outcome, theirs = printed(tenon, tmp_path / "inet-linux", LINUX, ("inet",))
+    assert_well(outcome)
+    assert set(theirs) == {"inet"}
+    assert_same(ours, theirs)

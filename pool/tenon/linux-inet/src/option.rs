@@ -1,0 +1,194 @@
+//! [`getsockopt`] and [`setsockopt`]: options of sockets.
+
+use crate::settings::{IP, KEPT, Kept, SOCKET, TCP, kept};
+use crate::sockets::State as SocketState;
+use crate::table::{find, is_own, with};
+use core::time::Duration;
+use tenon_linux_socket::option as local;
+use tenon_process::user_memory;
+use tenon_process::{Caller, Errno, State, with_state};
+
+/// Options of `SOL_SOCKET` with values of their own, as `SO_…`.
+mod name {
+    pub const TYPE: i32 = 3;
+    pub const ERROR: i32 = 4;
+    pub const SEND_BUFFER: i32 = 7;
+    pub const RECEIVE_BUFFER: i32 = 8;
+    pub const LINGER: i32 = 13;
+    pub const PEER_CREDENTIALS: i32 = 17;
+    pub const SEND_LOW: i32 = 19;
+    pub const RECEIVE_TIMEOUT: i32 = 20;
+    pub const SEND_TIMEOUT: i32 = 21;
+    pub const ACCEPTS: i32 = 30;
+    pub const SEND_BUFFER_FORCE: i32 = 32;
+    pub const RECEIVE_BUFFER_FORCE: i32 = 33;
+    pub const PROTOCOL: i32 = 38;
+    pub const DOMAIN: i32 = 39;
+}
+/// `TCP_CONGESTION`.
+const CONGESTION: i32 = 13;
+
+/// The value of a buffer's option: twice what is stated, within bounds, as in Linux.
+fn buffer(stated: u32, least: u32) -> u32 {
+    const MOST: u32 = 212_992;
+    (stated.min(MOST) * 2).max(least)
+}
+
+/// The bytes of a timeout: `struct timeval`.
+fn time(timeout: Option<Duration>) -> [u8; 16] {
+    let timeout = timeout.unwrap_or_default();
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&timeout.as_secs().to_le_bytes());
+    bytes[8..].copy_from_slice(&u64::from(timeout.subsec_micros()).to_le_bytes());
+    bytes
+}
+
+/// A timeout by its bytes.
+fn duration(bytes: [u8; 16]) -> Result<Option<Duration>, Errno> {
+    const MICROSECONDS: i64 = 1_000_000;
+    let mut halves = [[0; 8]; 2];
+    halves.as_flattened_mut().copy_from_slice(&bytes);
+    let [seconds, micros] = halves.map(i64::from_le_bytes);
+    if !(0..MICROSECONDS).contains(&micros) {
+        return Err(Errno::EDOM);
+    }
+    let waits = (seconds, micros) != (0, 0) && seconds >= 0;
+    Ok(waits.then(|| Duration::new(seconds as u64, micros as u32 * 1000)))
+}
+
+/// `setsockopt`.
+pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
+    if !is_own(caller) {
+        return local::setsockopt(caller);
+    }
+    let (level, name, length) = (caller.int(1), caller.int(2), caller.int(4));
+    with_state(|state| {
+        let found = find(state, caller)?;
+        let length = usize::try_from(length).map_err(|_| Errno::EINVAL)?;
+        let size = match (level, name) {
+            (SOCKET, name::RECEIVE_TIMEOUT | name::SEND_TIMEOUT) => 16,
+            (SOCKET, name::LINGER) => 8,
+            (IP, _) if (1..4).contains(&length) => 1,
+            _ => 4,
+        };
+        if !matches!(level, SOCKET | IP | TCP) || level == TCP && !found.stream {
+            return Err(Errno::ENOPROTOOPT);
+        }
+        if length < 4.min(size) {
+            return Err(Errno::EINVAL);
+        }
+        let mut bytes = [0; 16];
+        let place = &mut bytes[..size.min(length)];
+        user_memory::read(state, caller, caller.address(3), place)?;
+        let [a, b, c, d, e, f, g, h, ..] = bytes;
+        let value = i32::from_le_bytes([a, b, c, d]);
+        if length < size {
+            return Err(Errno::EINVAL);
+        }
+        with(|all, stack| {
+            let options = &mut all.get_mut(found.number)?.options;
+            match (level, name) {
+                (SOCKET, name::SEND_BUFFER | name::SEND_BUFFER_FORCE) => {
+                    options.buffers[0] = buffer(value.cast_unsigned(), 4608);
+                }
+                (SOCKET, name::RECEIVE_BUFFER | name::RECEIVE_BUFFER_FORCE) => {
+                    options.buffers[1] = buffer(value.cast_unsigned(), 2304);
+                }
+                (SOCKET, name::RECEIVE_TIMEOUT) => options.timeouts[0] = duration(bytes)?,
+                (SOCKET, name::SEND_TIMEOUT) => options.timeouts[1] = duration(bytes)?,
+                (SOCKET, name::LINGER) => {
+                    options.linger = (i32::from(value != 0), i32::from_le_bytes([e, f, g, h]));
+                }
+                (TCP, CONGESTION) => return Err(Errno::ENOENT),
+                _ => {
+                    let place = kept(level, name, found.stream).ok_or(Errno::ENOPROTOOPT)?;
+                    let Kept(_, _, first, least, most) = KEPT[place];
+                    options.kept[place] = match value {
+                        value if (least, most) == (0, 1) => i32::from(value != 0),
+                        // The time to live of the system.
+                        -1 if level == IP => first,
+                        value if level == IP && most == 255 && least == 0 => value & 0xff,
+                        value if (least..=most).contains(&value) => value,
+                        0 if level == TCP && name == 2 => first,
+                        _ if level == SOCKET && name == 18 => value.max(1),
+                        _ if level == SOCKET => return Err(Errno::EPERM),
+                        _ => return Err(Errno::EINVAL),
+                    };
+                }
+            }
+            all.apply(found.number, stack);
+            Ok(0)
+        })
+    })
+}
+
+/// Writes as much of a value as the caller has room for, and how much that is.
+fn put(state: &mut State, caller: &Caller, value: &[u8]) -> Result<u64, Errno> {
+    let (to, at) = (caller.address(3), caller.address(4));
+    let mut room = [0; 4];
+    user_memory::read(state, caller, at, &mut room)?;
+    let room = usize::try_from(i32::from_le_bytes(room)).map_err(|_| Errno::EINVAL)?;
+    let part = &value[..value.len().min(room)];
+    user_memory::write(state, caller, to, part)?;
+    user_memory::write(state, caller, at, &(part.len() as u32).to_le_bytes())?;
+    Ok(0)
+}
+
+/// `getsockopt`.
+pub fn getsockopt(caller: &Caller) -> Result<u64, Errno> {
+    if !is_own(caller) {
+        return local::getsockopt(caller);
+    }
+    let (level, name) = (caller.int(1), caller.int(2));
+    with_state(|state| {
+        let found = find(state, caller)?;
+        if !matches!(level, SOCKET | IP | TCP) || level == TCP && !found.stream {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let (options, listens) = with(|all, _| {
+            let socket = all.get(found.number)?;
+            Ok((socket.options, socket.state == SocketState::Listening))
+        })?;
+        let word = match (level, name) {
+            (SOCKET, name::TYPE) => 2 - i32::from(found.stream),
+            (SOCKET, name::ERROR) => {
+                let error = with(|all, stack| Ok(all.take_error(found.number, stack)))?;
+                error.map_or(0, |Errno(number)| number.into())
+            }
+            (SOCKET, name::SEND_BUFFER) => options.buffers[0].cast_signed(),
+            (SOCKET, name::RECEIVE_BUFFER) => options.buffers[1].cast_signed(),
+            (SOCKET, name::ACCEPTS) => listens.into(),
+            (SOCKET, name::PROTOCOL) => {
+                if found.stream {
+                    6
+                } else {
+                    17
+                }
+            }
+            (SOCKET, name::DOMAIN) => crate::address::INET.into(),
+            (SOCKET, name::SEND_LOW) => 1,
+            (SOCKET, name::LINGER) => {
+                let (used, seconds) = options.linger;
+                let bytes = [used, seconds].map(i32::to_le_bytes);
+                return put(state, caller, bytes.as_flattened());
+            }
+            (SOCKET, name::RECEIVE_TIMEOUT) => {
+                return put(state, caller, &time(options.timeouts[0]));
+            }
+            (SOCKET, name::SEND_TIMEOUT) => {
+                return put(state, caller, &time(options.timeouts[1]));
+            }
+            (SOCKET, name::PEER_CREDENTIALS) => {
+                // Those of no process.
+                let bytes = [0, u32::MAX, u32::MAX].map(u32::to_le_bytes);
+                return put(state, caller, bytes.as_flattened());
+            }
+            (TCP, CONGESTION) => return put(state, caller, b"reno\0\0\0\0\0\0\0\0\0\0\0\0"),
+            _ => {
+                let place = kept(level, name, found.stream).ok_or(Errno::ENOPROTOOPT)?;
+                options.kept[place]
+            }
+        };
+        put(state, caller, &word.to_le_bytes())
+    })
+}

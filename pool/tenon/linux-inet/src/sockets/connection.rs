@@ -1,0 +1,396 @@
+//! [`Sockets`] with addresses and connections: `bind`, `listen`, `connect`, `accept`, `shutdown`, close.
+
+use super::{LINGER, SPARE, Socket, Sockets, State, WAITING};
+use crate::errno::{EADDRNOTAVAIL, ENETUNREACH};
+use crate::settings::index;
+use smoltcp::iface::SocketHandle;
+use smoltcp::socket::tcp;
+use tenon_inet::{Error, ImageStack, Ipv4Addr, SocketAddrV4};
+use tenon_process::{Errno, Files, Frames, ready};
+use tenon_thread::time::Instant;
+
+const ANY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
+
+impl Sockets {
+    /// Whether another socket has a port, which it does not share.
+    fn is_used(&self, number: u32, port: u16, stack: &ImageStack) -> bool {
+        let Ok(own) = self.get(number) else {
+            return false;
+        };
+        let shares = |socket: &Socket| {
+            let reuses = |option| own.options.is_set(option) && socket.options.is_set(option);
+            reuses(index::REUSE_ADDRESS) && socket.state != State::Listening
+                || reuses(index::REUSE_PORT)
+        };
+        let mut others = self.table.numbers(0).filter(|other| *other != number);
+        let mut known = false;
+        let clash = others.any(|other| {
+            let Ok(socket) = self.get(other) else {
+                return false;
+            };
+            let same = socket.stream == own.stream
+                && socket.local.is_some_and(|local| local.port() == port)
+                && !matches!(socket.state, State::Closed(_));
+            known |= same;
+            // A connection of a listener that was closed does not keep its port.
+            let accepted = matches!(socket.state, State::Connected | State::Ended);
+            same && !shares(socket) && !(accepted && own.options.is_set(index::REUSE_ADDRESS))
+        });
+        // A socket of the application itself.
+        clash || own.stream && !known && stack.is_listening(port)
+    }
+
+    /// Binds a socket to an address; to a free port for zero.
+    pub(crate) fn bind(
+        &mut self,
+        number: u32,
+        address: SocketAddrV4,
+        stack: &mut ImageStack,
+    ) -> Result<(), Errno> {
+        let socket = self.get(number)?;
+        if socket.local.is_some() || socket.state != State::Fresh {
+            return Err(Errno::EINVAL);
+        }
+        let stream = socket.stream;
+        let host = *address.ip();
+        if !host.is_unspecified() && !stack.is_own(host) {
+            return Err(EADDRNOTAVAIL);
+        }
+        let mut port = address.port();
+        if port == 0 && stream {
+            // One more candidate than there are sockets.
+            for _ in 0..=super::SOCKETS {
+                port = stack.free_port();
+                if !self.is_used(number, port, stack) {
+                    break;
+                }
+            }
+        } else if port != 0 && self.is_used(number, port, stack) {
+            return Err(Errno::EADDRINUSE);
+        }
+        let socket = self.get_mut(number)?;
+        if !stream {
+            let (handle, bound) = stack.bind(host, port).map_err(|error| match error {
+                Error::PortInUse => Errno::EADDRINUSE,
+                _ => Errno::ENOBUFS,
+            })?;
+            (socket.handle, port) = (Some(handle), bound);
+        }
+        socket.local = Some(SocketAddrV4::new(host, port));
+        Ok(())
+    }
+
+    /// Binds a socket that has no port yet to any.
+    pub(super) fn bind_any(&mut self, number: u32, stack: &mut ImageStack) -> Result<(), Errno> {
+        match self.get(number)?.local {
+            Some(_) => Ok(()),
+            None => self.bind(number, ANY, stack),
+        }
+    }
+
+    /// Has a socket accept connections, for which so many can wait.
+    pub(crate) fn listen(
+        &mut self,
+        number: u32,
+        backlog: i32,
+        stack: &mut ImageStack,
+    ) -> Result<(), Errno> {
+        let socket = self.fresh(number, stack)?;
+        if !socket.stream {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        if !matches!(socket.state, State::Fresh | State::Listening) {
+            return Err(Errno::EINVAL);
+        }
+        self.bind_any(number, stack)?;
+        let port = self.get(number)?.local.map_or(0, |local| local.port());
+        let is_first = self.get(number)?.state == State::Fresh;
+        let listens = self.table.numbers(0).any(|other| {
+            self.get(other).is_ok_and(|other| {
+                other.state == State::Listening
+                    && other.local.is_some_and(|local| local.port() == port)
+                    && !other.options.is_set(index::REUSE_PORT)
+            })
+        });
+        if is_first && listens {
+            return Err(Errno::EADDRINUSE);
+        }
+        let socket = self.get_mut(number)?;
+        // One more than stated, as in Linux.
+        let most = usize::try_from(backlog).map_or(WAITING, |most| most.saturating_add(1));
+        socket.backlog = most.min(WAITING);
+        socket.state = State::Listening;
+        socket.refill(stack);
+        if socket.waiting[0].is_none() {
+            socket.state = State::Fresh;
+            return Err(Errno::ENOBUFS);
+        }
+        Ok(())
+    }
+
+    /// Asks a peer for a connection, or has a socket of datagrams send to one; without a peer, ends
+    /// that. `None` while a connection is asked for.
+    pub(crate) fn connect(
+        &mut self,
+        number: u32,
+        peer: Option<SocketAddrV4>,
+        begun: bool,
+        stack: &mut ImageStack,
+    ) -> Result<Option<()>, Errno> {
+        let socket = self.fresh(number, stack)?;
+        let Some(peer) = peer else {
+            socket.disconnect(stack);
+            return Ok(Some(()));
+        };
+        match socket.state {
+            State::Connecting(_) if begun => return Ok(None),
+            State::Connecting(_) => return Err(Errno::EALREADY),
+            State::Connected if begun => return Ok(Some(())),
+            State::Refused if begun => {
+                return Err(socket.error.take().unwrap_or(Errno::ECONNREFUSED));
+            }
+            State::Refused | State::Fresh => {}
+            State::Connected if !socket.stream => {}
+            _ => return Err(Errno::EISCONN),
+        }
+        // As in Linux, no address is this host itself.
+        let host = match *peer.ip() {
+            host if host.is_unspecified() => Ipv4Addr::LOCALHOST,
+            host => host,
+        };
+        let peer = SocketAddrV4::new(host, peer.port());
+        let source = stack.source(host).ok_or(ENETUNREACH)?;
+        if !socket.stream {
+            self.bind_any(number, stack)?;
+            let socket = self.get_mut(number)?;
+            (socket.peer, socket.state) = (Some(peer), State::Connected);
+            if let Some(local) = &mut socket.local
+                && (local.ip().is_unspecified() || socket.chosen)
+            {
+                local.set_ip(source);
+                socket.chosen = true;
+            }
+            return Ok(Some(()));
+        }
+        if host.is_broadcast() || host.is_multicast() {
+            return Err(ENETUNREACH);
+        }
+        if socket.state == State::Refused {
+            (socket.state, socket.error, socket.told) = (State::Fresh, None, (0, 0));
+        }
+        if peer.port() == 0 {
+            return Err(Errno::ECONNREFUSED);
+        }
+        let port = socket.local.map(|local| local.port());
+        let handle = stack.take_connection().map_err(|_| Errno::ENOBUFS)?;
+        match stack.connect(handle, peer, port) {
+            Ok(local) => {
+                let local = SocketAddrV4::new(source, local.port());
+                (socket.local, socket.peer) = (Some(local), Some(peer));
+            }
+            Err(_) => {
+                stack.give_connection(handle);
+                return Err(ENETUNREACH);
+            }
+        }
+        socket.options.apply(stack.tcp(handle));
+        (socket.handle, socket.state) = (Some(handle), State::Connecting(Instant::now()));
+        socket.note(stack);
+        Ok(None)
+    }
+
+    /// Has the connection of a socket behave as its options state.
+    pub(crate) fn apply(&self, number: u32, stack: &mut ImageStack) {
+        if let Ok(socket) = self.get(number)
+            && socket.stream
+            && let Some(handle) = socket.handle
+        {
+            socket.options.apply(stack.tcp(handle));
+        }
+    }
+
+    /// Whether a socket has asked a peer for a connection.
+    pub(crate) fn is_connecting(&self, number: u32) -> bool {
+        let socket = self.get(number);
+        socket.is_ok_and(|socket| matches!(socket.state, State::Connecting(_)))
+    }
+
+    /// The address of a socket's peer. `ENOTCONN` without a connection.
+    pub(crate) fn peer(
+        &mut self,
+        number: u32,
+        stack: &mut ImageStack,
+    ) -> Result<SocketAddrV4, Errno> {
+        let socket = self.fresh(number, stack)?;
+        let peer = socket.peer.filter(|_| socket.state == State::Connected);
+        peer.ok_or(Errno::ENOTCONN)
+    }
+
+    /// Accepts a connection, as a socket of its own; `None` if there is none yet.
+    pub(crate) fn accept(
+        &mut self,
+        number: u32,
+        stack: &mut ImageStack,
+        frames: &mut Frames,
+    ) -> Result<Option<(u32, SocketAddrV4)>, Errno> {
+        let socket = self.fresh(number, stack)?;
+        if !socket.stream {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        if socket.state != State::Listening {
+            return Err(Errno::EINVAL);
+        }
+        let Some((index, handle)) = socket.acceptable(stack) else {
+            return Ok(None);
+        };
+        let (local, peer) = {
+            let connection = stack.tcp(handle);
+            let own = { connection.local_endpoint() }.map(tenon_inet::address_of);
+            let peer = { connection.remote_endpoint() }.map(tenon_inet::address_of);
+            (own, peer)
+        };
+        let options = socket.options;
+        let accepted = self.create(true, frames)?;
+        let socket = self.get_mut(accepted)?;
+        (socket.local, socket.peer) = (local, peer);
+        (socket.handle, socket.state) = (Some(handle), State::Connected);
+        socket.options = options;
+        socket.options.apply(stack.tcp(handle));
+        let socket = self.get_mut(number)?;
+        socket.waiting[index..].rotate_left(1);
+        socket.waiting[WAITING - 1] = None;
+        socket.refill(stack);
+        Ok(Some((accepted, peer.unwrap_or(ANY))))
+    }
+
+    /// Ends a half of a connection, or both: what it reads, and what it writes.
+    pub(crate) fn shutdown(
+        &mut self,
+        number: u32,
+        (read, write): (bool, bool),
+        stack: &mut ImageStack,
+        files: &mut Files,
+    ) -> Result<(), Errno> {
+        let socket = self.fresh(number, stack)?;
+        let mut result = Ok(());
+        match socket.state {
+            State::Connected | State::Ended => {}
+            State::Listening if read => {
+                socket.disconnect(stack);
+                files.notify(socket.source, ready::HANGUP);
+                return Ok(());
+            }
+            State::Listening => return Ok(()),
+            State::Connecting(_) if socket.stream => socket.disconnect(stack),
+            // As in Linux, it ends nevertheless.
+            _ if !socket.stream => result = Err(Errno::ENOTCONN),
+            _ => return Err(Errno::ENOTCONN),
+        }
+        if socket.state == State::Ended {
+            return Err(Errno::ENOTCONN);
+        }
+        socket.ended_read |= read;
+        socket.ended_write |= write;
+        if socket.stream
+            && write
+            && let Some(handle) = socket.handle
+        {
+            stack.tcp(handle).close();
+        }
+        let events = socket.events(stack);
+        files.notify(socket.source, events | ready::PEER_HANGUP);
+        socket.note(stack);
+        result
+    }
+
+    /// Closes a socket: what it has is transmitted, and its connection ends.
+    pub(crate) fn close(&mut self, number: u32, stack: &mut ImageStack, frames: &mut Frames) {
+        let Ok(socket) = self.fresh(number, stack) else {
+            return;
+        };
+        if let Some(handle) = socket.handle
+            && !socket.stream
+        {
+            if stack.udp(handle).send_queue() > 0 {
+                socket.state = State::Closed(Instant::now() + LINGER);
+                socket.source = u32::MAX;
+            } else {
+                self.remove(number, stack, frames);
+            }
+            return;
+        }
+        if let Some(handle) = socket.handle.take() {
+            let connection = stack.tcp(handle);
+            // As in Linux, bytes that nothing reads are refused.
+            let aborts = connection.recv_queue() > 0 || socket.options.aborts();
+            if aborts || matches!(socket.state, State::Connecting(_)) {
+                connection.abort();
+            } else {
+                connection.close();
+            }
+            stack.give_connection(handle);
+        }
+        socket.abort_waiting(stack);
+        self.table.remove(number, frames);
+    }
+}
+
+impl Socket {
+    /// Ends a connection without waiting for its peer, so that another one can be asked for.
+    fn disconnect(&mut self, stack: &mut ImageStack) {
+        if self.stream
+            && let Some(handle) = self.handle.take()
+        {
+            stack.tcp(handle).abort();
+            stack.give_connection(handle);
+        }
+        self.abort_waiting(stack);
+        if core::mem::take(&mut self.chosen)
+            && let Some(local) = &mut self.local
+        {
+            local.set_ip(Ipv4Addr::UNSPECIFIED);
+        }
+        (self.peer, self.state) = (None, State::Fresh);
+        (self.has_end, self.ended_read, self.ended_write) = (false, false, false);
+    }
+
+    fn abort_waiting(&mut self, stack: &mut ImageStack) {
+        for handle in self.waiting.iter_mut().filter_map(Option::take) {
+            stack.tcp(handle).abort();
+            stack.give_connection(handle);
+        }
+    }
+
+    /// Has further connections wait for peers, as far as there are any.
+    pub(super) fn refill(&mut self, stack: &mut ImageStack) {
+        let Some(local) = self.local else { return };
+        let mut spare = 0;
+        for place in &mut self.waiting[..self.backlog] {
+            let handle = match *place {
+                Some(handle) => handle,
+                None if spare >= SPARE => return,
+                None => match stack.take_connection() {
+                    Ok(handle) => *place.insert(handle),
+                    Err(_) => return,
+                },
+            };
+            // Also one whose peer gave up before it was accepted.
+            if stack.tcp(handle).state() == tcp::State::Closed {
+                let _ = stack.listen(handle, *local.ip(), local.port());
+            }
+            spare += usize::from(stack.tcp(handle).is_listening());
+        }
+    }
+
+    /// The first connection that can be accepted, by its place.
+    pub(super) fn acceptable(&self, stack: &mut ImageStack) -> Option<(usize, SocketHandle)> {
+        let all = self.waiting.iter().enumerate();
+        let mut known = all.filter_map(|(index, handle)| Some((index, (*handle)?)));
+        known.find(|(_, handle)| {
+            !matches!(
+                stack.tcp(*handle).state(),
+                tcp::State::Listen | tcp::State::SynReceived | tcp::State::Closed
+            )
+        })
+    }
+}

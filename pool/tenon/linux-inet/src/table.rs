@@ -1,0 +1,156 @@
+//! [`Sockets`] of all processes, and their descriptors.
+
+use crate::sockets::{Received, Sockets};
+use core::time::Duration;
+use tenon_inet::{Error, ImageStack};
+use tenon_process::{
+    Caller, Errno, FileReference, Object, Operations, State, Step, Transfer, with_state,
+};
+use tenon_sync::Mutex;
+
+/// `O_NONBLOCK`, as `SOCK_NONBLOCK`.
+pub(crate) const NONBLOCK: u32 = 0o4000;
+/// `O_CLOEXEC`, as `SOCK_CLOEXEC`.
+pub(crate) const CLOSE_ON_EXEC: u32 = 0o200_0000;
+/// `O_RDWR`.
+const READ_AND_WRITE: u32 = 2;
+/// `O_PATH`: the description is of a name alone.
+const PATH: u32 = 0o1000_0000;
+
+/// The result of an action on a network that is started.
+pub(crate) const READY: Result<(), Error> = Ok(());
+
+/// Locked inside the state of processes, and outside the network stack.
+pub(crate) static SOCKETS: Mutex<Sockets> = Mutex::new(Sockets::new());
+
+/// Calls `action` with all sockets and the network stack. It closes no open file.
+pub(crate) fn with<R>(
+    action: impl FnOnce(&mut Sockets, &mut ImageStack) -> Result<R, Errno>,
+) -> Result<R, Errno> {
+    let mut sockets = SOCKETS.lock().map_err(|_| Errno::EBADF)?;
+    tenon_inet::with(|stack| action(&mut sockets, stack)).map_err(|_| Errno::EAFNOSUPPORT)?
+}
+
+/// The longest wait of a socket to receive, or to send.
+pub(crate) fn timeout(number: u32, writes: bool) -> Option<Duration> {
+    let options = with(|all, _| Ok(all.get(number)?.options)).ok()?;
+    options.timeouts[usize::from(writes)]
+}
+
+/// Functions of sockets; a write goes on until all bytes are written if it is one of a `stream`.
+const fn operations(stream: bool) -> Operations {
+    Operations {
+        // `S_IFSOCK`.
+        mode: 0o14_0777,
+        stream,
+        tells_owners: true,
+        events: |_, number| with(|all, stack| Ok(all.events(number, stack))).unwrap_or_default(),
+        read,
+        write,
+        timeout: |_, number, writes| timeout(number, writes),
+        available: |_, number| with(|all, stack| all.available(number, stack)),
+        close: |_, number, frames| {
+            let closed = with(|all, stack| {
+                all.close(number, stack, frames);
+                Ok(())
+            });
+            debug_assert!(closed.is_ok());
+            tenon_inet::transmit();
+        },
+        ..Operations::NONE
+    }
+}
+
+static STREAM: Operations = operations(true);
+static DATAGRAM: Operations = operations(false);
+
+fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
+    if transfer.length == 0 {
+        return Ok(Some(0));
+    }
+    let place = (&mut transfer.memory, 0, transfer.length);
+    let frames = &mut *transfer.frames;
+    let received = with(|all, stack| all.receive(number, place, false, (stack, frames)))?;
+    Ok(taken(received).map(|received| received.count))
+}
+
+/// Has the peer told of the room that is left by what was received.
+pub(crate) fn taken(received: Option<Received>) -> Option<Received> {
+    if received.is_some() {
+        tenon_inet::transmit();
+    }
+    received
+}
+
+fn write(transfer: &mut Transfer<'_>, number: u32) -> Step {
+    let place = (&mut transfer.memory, 0, transfer.length);
+    let frames = &mut *transfer.frames;
+    let sent = with(|all, stack| all.send(number, place, None, (stack, frames)))?;
+    tenon_inet::transmit();
+    Ok(sent)
+}
+
+/// A socket of a descriptor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// Its number.
+    pub(crate) number: u32,
+    /// Status flags of the description.
+    pub(crate) flags: u32,
+    /// Its source of events.
+    pub(crate) source: u32,
+    /// It is one of a connection.
+    pub(crate) stream: bool,
+}
+
+/// The socket of the descriptor that is the first argument.
+pub(crate) fn find(state: &mut State, caller: &Caller) -> Result<Found, Errno> {
+    let (process, _, files) = caller.parts(state)?;
+    let description = files.get(&process.descriptor(caller.int(0))?.file)?;
+    if description.flags & PATH != 0 {
+        return Err(Errno::EBADF);
+    }
+    let Object::Special(special) = description.object else {
+        return Err(Errno::ENOTSOCK);
+    };
+    let stream = core::ptr::eq(special.operations, &raw const STREAM);
+    if !stream && !core::ptr::eq(special.operations, &raw const DATAGRAM) {
+        return Err(Errno::ENOTSOCK);
+    }
+    Ok(Found {
+        number: special.number,
+        flags: description.flags,
+        source: special.source,
+        stream,
+    })
+}
+
+/// Whether the descriptor that is the first argument is a socket of this library.
+pub(crate) fn is_own(caller: &Caller) -> bool {
+    with_state(|state| find(state, caller)).is_ok()
+}
+
+/// Opens a socket, or closes it.
+pub(crate) fn open(
+    state: &mut State,
+    caller: &Caller,
+    (number, stream): (u32, bool),
+    flags: u32,
+) -> Result<FileReference, Errno> {
+    let operations = if stream { &STREAM } else { &DATAGRAM };
+    let (_, frames, files) = caller.parts(state)?;
+    let status = flags & NONBLOCK | READ_AND_WRITE;
+    match files.open_special(operations, number, status, frames) {
+        Ok((file, source)) => {
+            with(|all, _| {
+                all.set_source(number, source);
+                Ok(())
+            })?;
+            Ok(file)
+        }
+        Err(error) => {
+            (operations.close)(files, number, frames);
+            Err(error)
+        }
+    }
+}
