@@ -227,8 +227,9 @@ impl Queue {
     /// # Errors
     ///
     /// If the available ring is invalid.
+    #[inline(always)]
     pub fn poll(&mut self, memory: &impl Memory) -> Result<bool, Violation> {
-        let index = memory.read16(at(self.available, 2)?)?;
+        let index = memory.read16(at(self.available, 2))?;
         if index.wrapping_sub(self.taken) > self.size {
             return Err(Violation::TooMany);
         }
@@ -243,13 +244,27 @@ impl Queue {
     /// # Errors
     ///
     /// If the available ring is invalid.
+    #[inline(always)]
     pub fn take(&mut self, memory: &impl Memory) -> Result<Option<Chain>, Violation> {
+        let chain = self.peek(memory)?;
+        if chain.is_some() {
+            self.advance();
+        }
+        Ok(chain)
+    }
+
+    /// The chain that [`take`](Self::take) would take; it remains available.
+    ///
+    /// # Errors
+    ///
+    /// If the available ring is invalid.
+    #[inline(always)]
+    pub fn peek(&self, memory: &impl Memory) -> Result<Option<Chain>, Violation> {
         if !self.has_more() {
             return Ok(None);
         }
         let place = u64::from(self.taken & (self.size - 1));
-        let head = memory.read16(at(self.available, 4 + 2 * place)?)?;
-        self.taken = self.taken.wrapping_add(1);
+        let head = memory.read16(at(self.available, 4 + 2 * place))?;
         if head >= self.size {
             return Err(Violation::Number);
         }
@@ -261,12 +276,19 @@ impl Queue {
         }))
     }
 
+    /// Takes the chain of [`peek`](Self::peek).
+    #[inline]
+    pub const fn advance(&mut self) {
+        self.taken = self.taken.wrapping_add(1);
+    }
+
     /// Writes a chain to the used ring, with the number of bytes that the device has written. The driver
     /// sees it after [`publish`](Self::publish).
     ///
     /// # Errors
     ///
     /// If the used ring is not in the driver's memory.
+    #[inline(always)]
     pub fn put_used(
         &mut self,
         memory: &mut impl Memory,
@@ -275,7 +297,7 @@ impl Queue {
     ) -> Result<(), Violation> {
         let place = u64::from(self.given & (self.size - 1));
         let element = [chain.head.into(), written];
-        memory.write32s(at(self.used, 4 + 8 * place)?, element)?;
+        memory.write32s(at(self.used, 4 + 8 * place), element)?;
         self.given = self.given.wrapping_add(1);
         Ok(())
     }
@@ -285,10 +307,11 @@ impl Queue {
     /// # Errors
     ///
     /// If the used ring is not in the driver's memory.
+    #[inline(always)]
     pub fn publish(&self, memory: &mut impl Memory) -> Result<(), Violation> {
         // The element and the buffers are written before the index.
         fence(Ordering::Release);
-        memory.write16(at(self.used, 2)?, self.given)?;
+        memory.write16(at(self.used, 2), self.given)?;
         // The index is written before the flags of the driver are read; a driver that enables interrupts
         // reads the index afterwards.
         fence(Ordering::SeqCst);
@@ -300,6 +323,7 @@ impl Queue {
     /// # Errors
     ///
     /// If the available ring is not in the driver's memory.
+    #[inline(always)]
     pub fn needs_interrupt(&self, memory: &impl Memory) -> Result<bool, Violation> {
         Ok(memory.read16(self.available)? & NO_INTERRUPT == 0)
     }
@@ -318,11 +342,20 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// A chain without buffers, of no queue.
+    pub const EMPTY: Self = Self {
+        head: 0,
+        next: None,
+        left: 0,
+        written: false,
+    };
+
     /// The next buffer; `None` after the last. Device-readable buffers come first (2.7.4.2).
     ///
     /// # Errors
     ///
     /// If the descriptor is invalid. The address of the buffer is not checked.
+    #[inline(always)]
     pub fn next(
         &mut self,
         queue: &Queue,
@@ -333,7 +366,7 @@ impl Chain {
         };
         self.left = self.left.checked_sub(1).ok_or(Violation::Loop)?;
         let place = DESCRIPTOR * u64::from(number);
-        let [address, rest] = memory.read64s(at(queue.descriptors, place)?)?;
+        let [address, rest] = memory.read64s(at(queue.descriptors, place))?;
         let (flags, next) = ((rest >> 32) as u16, (rest >> 48) as u16);
         if flags & !(flag::NEXT | flag::WRITE) != 0 {
             return Err(Violation::Kind);
@@ -371,19 +404,30 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// No bytes.
+    pub const EMPTY: Self = Self {
+        address: 0,
+        length: 0,
+        writable: false,
+        last: false,
+    };
+
     /// Skips the first `bytes` bytes.
     ///
     /// # Errors
     ///
     /// If the buffer has fewer bytes, or the address overflows.
+    #[inline]
     pub fn skip(&mut self, bytes: u32) -> Result<(), Violation> {
         self.length = self.length.checked_sub(bytes).ok_or(Violation::Shape)?;
-        self.address = at(self.address, bytes.into())?;
+        let next = self.address.checked_add(bytes.into());
+        self.address = next.ok_or(Violation::Outside)?;
         Ok(())
     }
 }
 
 /// Adds an offset to an address.
-fn at(address: u64, offset: u64) -> Result<u64, Violation> {
-    address.checked_add(offset).ok_or(Violation::Outside)
+const fn at(address: u64, offset: u64) -> u64 {
+    // The last address is no driver's.
+    address.saturating_add(offset)
 }

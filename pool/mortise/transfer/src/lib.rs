@@ -38,7 +38,7 @@ mod first_use;
 mod view;
 
 pub use first_use::FirstUse;
-pub use view::{PIECE, View, Word};
+pub use view::{View, Word};
 
 use core_memory::PhysicalRange;
 use core_paging::{Error, KernelMap, WINDOW_SIZE, Window, Words};
@@ -79,6 +79,11 @@ impl Transfer {
                 table: map.window(near)?,
             })
         }
+    }
+
+    /// The windows in which guest memory is mapped.
+    pub const fn windows(&self) -> [&Window<El2>; 2] {
+        [&self.source, &self.target]
     }
 
     /// Copies the bytes of `source` from offset `done` on to physical address `target`, until all

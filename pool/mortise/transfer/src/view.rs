@@ -1,15 +1,12 @@
 //! Word accesses to guest memory, for operations that access several words between two exits.
 
 use crate::{Transfer, left_in_block, map_block};
-use core::{cell::Cell, ptr::copy_nonoverlapping};
+use core::cell::Cell;
 use core_memory::PhysicalRange;
 
 /// Words and bytes copied per step: about four instructions for each.
 const WORDS: u64 = 8;
 const BYTES: u64 = 16;
-
-/// Most bytes of a [piece](View::copy_piece): 13 instructions for 64.
-pub const PIECE: u64 = 256;
 
 /// An integer that one access reads or writes.
 pub trait Word: Copy {}
@@ -113,67 +110,6 @@ impl<'a> View<'a> {
             }
         }
         bytes
-    }
-
-    /// Copies some of `size` bytes, at least one and at most [`PIECE`], at any alignment, by the
-    /// image's `memcpy`. Returns how many. Both ranges may be written concurrently; what is then
-    /// copied of the source is any mixture.
-    ///
-    /// # Safety
-    ///
-    /// Those of [`read`](Self::read) and [`write`](Self::write).
-    pub unsafe fn copy_piece(&self, from: u64, to: u64, size: u64) -> u64 {
-        let room = size.min(left_in_block(from)).min(left_in_block(to));
-        let bytes = room.min(PIECE);
-        let (source, target) = (self.from(from), self.to(to));
-        // SAFETY: the windows map the blocks in which both ranges lie, and do not overlap each other.
-        // The bytes are valid whatever a guest writes.
-        unsafe { copy_nonoverlapping(source as *const u8, target as *mut u8, bytes as usize) };
-        bytes
-    }
-
-    /// Reads bytes at any alignment. They may be written concurrently.
-    ///
-    /// # Safety
-    ///
-    /// To be called on the core of these windows, for RAM.
-    pub unsafe fn read_bytes(&self, at: u64, bytes: &mut [u8]) {
-        let mut at = at;
-        let mut left = bytes;
-        while !left.is_empty() {
-            let size = left.len().min(left_in_block(at) as usize);
-            let Some((piece, rest)) = left.split_at_mut_checked(size) else {
-                return;
-            };
-            let from = self.from(at) as *const u8;
-            // SAFETY: the window maps the block in which the range lies, and the slice is memory of
-            // Mortise.
-            unsafe { copy_nonoverlapping(from, piece.as_mut_ptr(), size) };
-            at += size as u64;
-            left = rest;
-        }
-    }
-
-    /// Writes bytes at any alignment.
-    ///
-    /// # Safety
-    ///
-    /// To be called on the core of these windows, for RAM to which no Rust reference exists.
-    pub unsafe fn write_bytes(&self, at: u64, bytes: &[u8]) {
-        let mut at = at;
-        let mut left = bytes;
-        while !left.is_empty() {
-            let size = left.len().min(left_in_block(at) as usize);
-            let Some((piece, rest)) = left.split_at_checked(size) else {
-                return;
-            };
-            let to = self.to(at) as *mut u8;
-            // SAFETY: the window maps the block in which the range lies, and the caller states that
-            // no Rust reference to it exists.
-            unsafe { copy_nonoverlapping(piece.as_ptr(), to, size) };
-            at += size as u64;
-            left = rest;
-        }
     }
 
     /// [Copies](Transfer::copy) a range to the point of coherency, until all is copied or an

@@ -16,9 +16,10 @@
 //!   checked. A violation of the protocol leaves its own card in need of a reset (2.1.2), and affects
 //!   no other VM. A port sends with its own source address only.
 //! - Buffers must lie in RAM of their VM: not in shared areas, devices, or memory of Mortise.
-//! - A step is a descriptor, a word of a ring, what a buffer has of a frame's addresses, or 256 bytes of
-//!   its data. The addresses that are delivered are the bytes that were checked.
-//!   Between two steps pending interrupts are checked. No allocation, no panic.
+//! - Pending interrupts are checked after at most a descriptor of each ring, what a buffer has of a
+//!   frame's addresses, or 512 bytes of its data. The addresses that are delivered are the bytes that
+//!   were checked. No allocation, no panic.
+//! - A receiver that sees a frame has its interrupt, also if the sender is reset or ends then.
 //! - No sender waits for a receiver, or for another sender longer than the work between two checks: a
 //!   receiver without a buffer loses the frame, and a delivery that was interrupted loses its buffers to
 //!   a sender that comes in between, and begins anew.

@@ -6,21 +6,28 @@
 //! the sender only, except for the interrupt of the receiver.
 
 use crate::{Port, Progress, Properties, Refusal, Wire, registers::offset, send};
-use core::cell::Cell;
-use core_manifest::{Mapping, Port as Description, System, limits};
-use core_memory::{IntermediateRange, PhysicalRange};
-use core_virtq::{Memory, Outside};
-use hw_arch::cpu::is_interrupt_pending;
+use core_manifest::{Port as Description, System, limits};
+use core_memory::PhysicalRange;
+use core_paging::Window;
+use hw_arch::{El2, cpu::is_interrupt_pending};
+use mortise_guest_memory::GuestMemory;
 use mortise_partition::{
     Access, Core, Device, DeviceResponse, Machine, Manifest, RaiseInterrupt, Ready, Vm, VmExtension,
 };
-use mortise_transfer::View;
 use spin::Once;
+
+/// VM behind a port.
+struct End {
+    vm: &'static Vm,
+    /// IPA of the card's registers.
+    registers: u64,
+    interrupt: u32,
+}
 
 /// The ports of all networks of a system.
 pub struct Networks {
     ports: [Port; limits::PORTS],
-    descriptions: [Once<&'static Description>; limits::PORTS],
+    ends: [Once<End>; limits::PORTS],
 }
 
 /// Networks of this image's system.
@@ -32,21 +39,30 @@ impl Networks {
     pub const fn new() -> Self {
         Self {
             ports: [const { Port::new() }; limits::PORTS],
-            descriptions: [const { Once::new() }; limits::PORTS],
+            ends: [const { Once::new() }; limits::PORTS],
         }
     }
 
-    /// Descriptions of the ports, with their numbers.
-    fn descriptions(&self) -> impl Iterator<Item = (usize, &'static Description)> {
-        let all = self.descriptions.iter().map_while(Once::get);
-        all.copied().enumerate()
+    /// The end of a port.
+    #[inline]
+    fn end(&self, port: usize) -> Option<&End> {
+        self.ends.get(port)?.get()
+    }
+
+    /// Ports of a VM: their numbers, and the IPAs of their registers.
+    #[inline]
+    fn of<'a>(&'a self, vm: &'a Vm) -> impl Iterator<Item = (usize, u64)> + 'a {
+        let ends = self.ends.iter().map_while(Once::get).enumerate();
+        ends.filter_map(|(number, end)| {
+            core::ptr::eq(end.vm, vm).then_some((number, end.registers))
+        })
     }
 
     /// Resets a card of a VM that its driver used. Returns whether more are left.
     fn reset_one(&self, vm: &Vm) -> bool {
-        let own = self.descriptions().filter(|(_, port)| is_of(port, vm));
-        let mut used =
-            own.filter_map(|(number, _)| self.ports.get(number).filter(|it| it.is_used()));
+        let mut used = self
+            .of(vm)
+            .filter_map(|(number, _)| self.ports.get(number).filter(|it| it.is_used()));
         let Some(first) = used.next() else {
             return false;
         };
@@ -60,10 +76,6 @@ impl Default for Networks {
     }
 }
 
-fn is_of(port: &Description, vm: &Vm) -> bool {
-    usize::from(port.vm) == vm.index()
-}
-
 impl Device for Networks {
     fn access(
         &self,
@@ -73,26 +85,31 @@ impl Device for Networks {
         access: Access,
         stored: Option<u64>,
     ) -> Option<DeviceResponse> {
-        let mut own = self.descriptions().filter(|(_, port)| is_of(port, vm));
-        let (number, at) = own.find_map(|(number, port)| {
-            let at = ipa.checked_sub(port.registers)?;
+        let (number, at) = self.of(vm).find_map(|(number, registers)| {
+            let at = ipa.wrapping_sub(registers);
             (at < limits::TRANSPORT).then_some((number, at as usize))
         })?;
-        let port = self.ports.get(number)?;
         if core.preemption_pending() {
             return Some(DeviceResponse::Retry);
         }
+        if let Some(value) = stored
+            && Port::notifies(at, access.width, value)
+        {
+            return Some(self.send(core, vm, number));
+        }
+        let port = self.ports.get(number)?;
         let answer = match stored {
             None => port.read(at, access.width),
             Some(value) => port.write(at, access.width, value).map(|()| 0),
         };
-        Some(match answer {
-            // Another vCPU of the VM, or a sender on another core, has it. To wait here would mask
-            // interrupts.
-            Err(_) => DeviceResponse::Retry,
-            Ok(_) if stored.is_some() && at == offset::NOTIFY => self.send(core, vm, number),
-            Ok(value) => DeviceResponse::Value(value),
-        })
+        // What it did is a section of its own, and may be repeated. An acknowledgement may not: it could
+        // meet a new cause.
+        if at != offset::ACKNOWLEDGE && core.preemption_pending() {
+            return Some(DeviceResponse::Retry);
+        }
+        // Another vCPU of the VM, or a sender on another core, has it. To wait here would mask
+        // interrupts.
+        Some(answer.map_or(DeviceResponse::Retry, DeviceResponse::Value))
     }
 }
 
@@ -102,17 +119,24 @@ impl Networks {
         let Some(transfer) = core.transfer() else {
             return DeviceResponse::Value(0);
         };
-        let view = View::new(transfer);
+        let [own, window] = transfer.windows();
+        // SAFETY: these are two windows of this core, which nothing else uses until the end of this
+        // function. No Rust reference to RAM of a VM exists.
+        let (sender, receiver) = unsafe {
+            let description = vm.description();
+            (
+                GuestMemory::new(own, description),
+                GuestMemory::new(window, description),
+            )
+        };
         let mut lines = Lines {
             networks: self,
             core,
-            view: &view,
-            sender: Ram::new(vm, &view),
-            receiver: Ram::new(vm, &view),
+            sender,
+            window,
+            chosen: number,
+            receiver,
         };
-        if core.preemption_pending() {
-            return DeviceResponse::Retry;
-        }
         match send(&self.ports, number, &mut lines) {
             Progress::Done => DeviceResponse::Value(0),
             Progress::Repeat => DeviceResponse::Retry,
@@ -131,9 +155,7 @@ impl VmExtension for Networks {
             for (other, peer) in all()?.enumerate() {
                 peers |= u16::from(port.reaches(peer) && other != number) << other;
             }
-            let (Some(place), Some(description)) =
-                (self.ports.get(number), self.descriptions.get(number))
-            else {
+            let (Some(place), Some(end)) = (self.ports.get(number), self.ends.get(number)) else {
                 return Err(malformed);
             };
             place.set_properties(Properties {
@@ -141,7 +163,11 @@ impl VmExtension for Networks {
                 peers,
                 rate: port.rate,
             });
-            description.call_once(|| port);
+            end.call_once(|| End {
+                vm,
+                registers: port.registers,
+                interrupt: port.interrupt.into(),
+            });
         }
         Ok(())
     }
@@ -157,129 +183,20 @@ impl VmExtension for Networks {
     }
 }
 
-/// Memory of a VM, through the windows of the executing core.
-struct Ram<'a> {
-    vm: &'static Vm,
-    view: &'a View<'a>,
-    /// The last region of that memory that was accessed: its IPA range and its PA.
-    known: Cell<Option<(IntermediateRange, u64)>>,
-}
-
-/// A region of a VM's memory: its IPA range and its PA.
-fn known(ram: &Mapping) -> (IntermediateRange, u64) {
-    (ram.intermediate, ram.physical.start())
-}
-
-impl<'a> Ram<'a> {
-    fn new(vm: &'static Vm, view: &'a View<'a>) -> Self {
-        Self {
-            vm,
-            view,
-            known: Cell::new(vm.description().memory().next().map(known)),
-        }
-    }
-
-    /// Translates an IPA range of the VM's own memory.
-    #[inline]
-    fn translate(&self, at: u64, size: u64) -> Result<u64, Outside> {
-        match self.known.get() {
-            Some((seen, place)) if at >= seen.start() && size <= seen.size() => {
-                let offset = at - seen.start();
-                match offset <= seen.size() - size {
-                    true => Ok(place + offset),
-                    false => self.look_up(at, size),
-                }
-            }
-            _ => self.look_up(at, size),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_up(&self, at: u64, size: u64) -> Result<u64, Outside> {
-        let piece = IntermediateRange::new(at, size).ok_or(Outside)?;
-        let mut memory = self.vm.description().memory();
-        let found = memory.find(|ram| ram.intermediate.contains(&piece));
-        let (seen, place) = found.map(known).ok_or(Outside)?;
-        self.known.set(Some((seen, place)));
-        Ok(place + (at - seen.start()))
-    }
-}
-
-impl Memory for Ram<'_> {
-    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Outside> {
-        if !bytes.is_empty() {
-            let place = self.translate(at, bytes.len() as u64)?;
-            // SAFETY: these are this core's windows, and the range lies in RAM of the VM.
-            unsafe { self.view.read_bytes(place, bytes) };
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, at: u64, bytes: &[u8]) -> Result<(), Outside> {
-        if !bytes.is_empty() {
-            let place = self.translate(at, bytes.len() as u64)?;
-            // SAFETY: these are this core's windows, and the range lies in RAM of the VM, to which no
-            // Rust reference exists.
-            unsafe { self.view.write_bytes(place, bytes) };
-        }
-        Ok(())
-    }
-
-    // The parts of a queue are aligned, and a VM's memory consists of whole pages.
-
-    fn read16(&self, at: u64) -> Result<u16, Outside> {
-        let place = self.translate(at, 2)?;
-        // SAFETY: these are this core's windows, and the address lies in RAM of the VM.
-        Ok(unsafe { self.view.read(place) })
-    }
-
-    fn read64s(&self, at: u64) -> Result<[u64; 2], Outside> {
-        let place = self.translate(at, 16)?;
-        // SAFETY: these are this core's windows, and both addresses lie in RAM of the VM.
-        Ok(unsafe { [self.view.read(place), self.view.read(place + 8)] })
-    }
-
-    fn write16(&mut self, at: u64, value: u16) -> Result<(), Outside> {
-        let place = self.translate(at, 2)?;
-        // SAFETY: these are this core's windows, and the address lies in RAM of the VM, to which no
-        // Rust reference exists.
-        unsafe { self.view.write(place, value) };
-        Ok(())
-    }
-
-    fn write32s(&mut self, at: u64, [first, second]: [u32; 2]) -> Result<(), Outside> {
-        let place = self.translate(at, 8)?;
-        // SAFETY: these are this core's windows, and both addresses lie in RAM of the VM, to which no
-        // Rust reference exists.
-        unsafe {
-            self.view.write(place, first);
-            self.view.write(place + 4, second);
-        }
-        Ok(())
-    }
-}
-
 /// The sender and the receiver of a frame.
 struct Lines<'a> {
     networks: &'a Networks,
     core: &'static Core,
-    view: &'a View<'a>,
-    sender: Ram<'a>,
-    receiver: Ram<'a>,
-}
-
-impl Lines<'_> {
-    /// VM and interrupt of a port.
-    fn end(&self, port: usize) -> Option<(&'static Vm, u32)> {
-        let description = self.networks.descriptions.get(port)?.get()?;
-        let vm = self.core.machine().vm(description.vm.into())?;
-        Some((vm, description.interrupt.into()))
-    }
+    sender: GuestMemory<'a>,
+    /// Window for the receiver's memory.
+    window: &'a Window<El2>,
+    /// Port of the receiver.
+    chosen: usize,
+    receiver: GuestMemory<'a>,
 }
 
 impl<'a> Wire for Lines<'a> {
-    type Memory = Ram<'a>;
+    type Memory = GuestMemory<'a>;
 
     #[inline]
     fn is_interrupted(&self) -> bool {
@@ -295,35 +212,45 @@ impl<'a> Wire for Lines<'a> {
         self.core.machine().now()
     }
 
-    fn sender(&mut self) -> &mut Ram<'a> {
+    #[inline]
+    fn sender(&mut self) -> &mut GuestMemory<'a> {
         &mut self.sender
     }
 
+    #[inline]
     fn choose(&mut self, port: usize) {
-        if let Some((vm, _)) = self.end(port)
-            && !core::ptr::eq(vm, self.receiver.vm)
+        if port != self.chosen
+            && let Some(end) = self.networks.end(port)
         {
-            self.receiver = Ram::new(vm, self.view);
+            self.receiver.close();
+            // SAFETY: the window is this core's, and the memory behind it was used by the former
+            // receiver alone. No Rust reference to RAM of a VM exists.
+            self.receiver = unsafe { GuestMemory::new(self.window, end.vm.description()) };
+            self.chosen = port;
         }
     }
 
-    fn receiver(&mut self) -> &mut Ram<'a> {
+    #[inline]
+    fn receiver(&mut self) -> &mut GuestMemory<'a> {
         &mut self.receiver
     }
 
+    #[inline(always)]
     fn copy(&mut self, from: u64, to: u64, size: u32) -> Result<u32, Refusal> {
-        let source = self.sender.translate(from, size.into());
+        let source = self.sender.piece(from, size.into());
         let source = source.map_err(|_| Refusal::Source)?;
-        let target = self.receiver.translate(to, size.into());
+        let target = self.receiver.piece(to, size.into());
         let target = target.map_err(|_| Refusal::Target)?;
-        // SAFETY: these are this core's windows; both ranges are RAM of VMs, to which no Rust
-        // reference exists.
-        Ok(unsafe { self.view.copy_piece(source, target, size.into()) } as u32)
+        // What comes before is a section of its own.
+        if self.core.preemption_pending() {
+            return Ok(0);
+        }
+        Ok(source.copy_to(&target, is_interrupt_pending) as u32)
     }
 
     fn interrupt(&mut self, port: usize) {
-        if let Some((vm, interrupt)) = self.end(port) {
-            vm.raise(self.core.machine(), interrupt);
+        if let Some(end) = self.networks.end(port) {
+            end.vm.raise(self.core.machine(), end.interrupt);
         }
     }
 }

@@ -112,14 +112,10 @@ impl Port {
         self.properties.call_once(|| properties);
     }
 
-    /// Ethernet address, with the first byte lowest.
-    pub(crate) fn address(&self) -> Option<u64> {
-        self.properties.get().map(|it| it.address)
-    }
-
-    /// Ports that receive what this one sends, one bit each.
-    pub(crate) fn peers(&self) -> u16 {
-        self.properties.get().map_or(0, |it| it.peers)
+    /// The properties, once they are set.
+    #[inline]
+    pub(crate) fn properties(&self) -> Option<&Properties> {
+        self.properties.get()
     }
 
     /// Whether the driver wrote a register since the last reset by [`reset`](Self::reset).
@@ -147,11 +143,6 @@ impl Port {
         self.cause.fetch_or(bits, Ordering::Release);
     }
 
-    /// Whether there is a cause of an interrupt that the driver has not acknowledged.
-    pub(crate) fn has_cause(&self) -> bool {
-        self.cause.load(Ordering::Acquire) != 0
-    }
-
     /// The driver violated the protocol in its receive queue.
     pub(crate) fn break_receive(&self, receive: &mut Receive) {
         receive.broken = true;
@@ -167,7 +158,7 @@ impl Port {
         if let Some(at) = at.checked_sub(offset::CONFIGURATION) {
             let bits = 8 * u32::from(width.clamp(1, 8));
             let shifted = match at {
-                0..6 => self.address().unwrap_or_default() >> (8 * at),
+                0..6 => self.properties().map_or(0, |own| own.address) >> (8 * at),
                 _ => 0,
             };
             return Ok(shifted & u64::MAX >> (64 - bits));
@@ -190,8 +181,16 @@ impl Port {
         Ok(value.into())
     }
 
-    /// Handles a write of `width` bytes at offset `at`. Frames are sent by [`send`](crate::send); a
-    /// repetition of the write has no effect.
+    /// Whether a write of `width` bytes at offset `at` notifies of frames, which are then
+    /// [sent](crate::send).
+    #[inline]
+    #[must_use]
+    pub const fn notifies(at: usize, width: u8, value: u64) -> bool {
+        at == offset::NOTIFY && width == 4 && value as u32 == TRANSMIT
+    }
+
+    /// Handles a write of `width` bytes at offset `at`, except that it sends no frames. A repetition of
+    /// the write has no effect.
     ///
     /// # Errors
     ///
@@ -203,11 +202,7 @@ impl Port {
         let value = value as u32;
         match at {
             // Buffers of the receive queue are found when there is a frame.
-            offset::NOTIFY if value != TRANSMIT => Ok(()),
-            offset::NOTIFY => {
-                self.transmit.try_lock().ok_or(Busy)?.notify();
-                Ok(())
-            }
+            offset::NOTIFY => Ok(()),
             offset::ACKNOWLEDGE => {
                 self.cause.fetch_and(!value, Ordering::AcqRel);
                 Ok(())

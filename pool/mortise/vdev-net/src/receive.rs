@@ -1,16 +1,13 @@
 //! Receive queue of a card, and the delivery of a frame into it.
 
 use crate::{
-    frame::{ADDRESSES, Frame, HEADER},
+    frame::{FIRST, Frame, HEADER},
     wire::{Refusal, Wire},
 };
-use core_virtq::{Buffer, Chain, Queue, Violation};
+use core_virtq::{Buffer, Chain, Memory, Queue, Violation};
 
-/// Header before each received frame: no offload, one buffer (virtio 1.2, 5.1.6).
-const RECEIVED: [u8; HEADER as usize] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
-
-/// Bytes that do not come from the sender's buffers: the header, and the addresses that were checked.
-const FIRST: usize = RECEIVED.len() + ADDRESSES;
+/// Most deliveries of a frame to a port that lose their buffers to other senders; then it is lost.
+const RESTARTS: u8 = 16;
 
 /// State of a receive queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,62 +17,39 @@ pub(crate) struct Receive {
     pub(crate) running: bool,
     /// Whether the driver violated the protocol. Only a reset ends this.
     pub(crate) broken: bool,
+    /// Whether it did so in the last delivery, and is to be told in the next one.
+    failed: bool,
     /// Number of the last delivery that began, and of the last reset. A delivery with another number
     /// has lost its buffers.
     serial: u64,
-}
-
-/// Progress of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Fill the buffers.
-    Fill,
-    /// Write the used element.
-    Give,
-    /// Update the used index.
-    Publish,
-    /// Check whether the driver wants an interrupt.
-    Ask,
 }
 
 /// Delivery of a frame to a receive queue. The queue changes when the frame is complete: until then,
 /// another sender can take the buffers over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delivery {
+    /// Its number, or [`UNNUMBERED`](Self::UNNUMBERED) before it begins.
     serial: u64,
-    /// The queue behind the delivery.
-    queue: Queue,
+    /// How many times it began anew.
+    restarts: u8,
     chain: Chain,
-    buffer: Option<Buffer>,
+    /// What is left of the buffer that is filled.
+    buffer: Buffer,
     /// Bytes of the [first](FIRST) that were written.
     first: usize,
     /// Index of the frame's buffer that is copied next, and bytes copied of it.
     source: usize,
     copied: u32,
-    stage: Stage,
 }
 
-/// Result of a step of the begin of a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
-    /// There is a buffer.
-    More,
-    /// There is no buffer.
-    Nothing,
-    /// It has its buffers.
-    Delivery(Delivery),
-}
-
-/// Result of a step of a delivery.
+/// Result of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivered {
-    /// There is more to do.
-    More,
-    /// The frame is delivered.
-    Done,
-    /// The frame is delivered, and the driver is to be interrupted.
-    Interrupt,
-    /// The buffers are too small.
+    /// An interrupt is pending; the delivery continues later.
+    Interrupted,
+    /// The frame is delivered; whether the driver is to be interrupted.
+    Done(bool),
+    /// There is no buffer, or the buffers are too small.
     Lost,
 }
 
@@ -94,12 +68,22 @@ impl From<Violation> for Fault {
     }
 }
 
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Source => Self::Sender,
+            Refusal::Target => Self::Receiver,
+        }
+    }
+}
+
 impl Receive {
     /// After reset.
     pub(crate) const NEW: Self = Self {
         queue: None,
         running: false,
         broken: false,
+        failed: false,
         serial: 0,
     };
 
@@ -114,132 +98,208 @@ impl Receive {
     /// Sets the queue; a delivery in progress loses its buffers.
     pub(crate) const fn set_queue(&mut self, queue: Option<Queue>) {
         self.queue = queue;
+        self.failed = false;
         self.serial = self.serial.wrapping_add(1);
     }
 
-    /// Executes a step of the begin of a delivery.
-    pub(crate) fn begin(&mut self, wire: &mut impl Wire) -> Result<Begun, Fault> {
-        let Some(queue) = &mut self.queue else {
-            return Ok(Begun::Nothing);
-        };
-        if !self.running || self.broken {
-            return Ok(Begun::Nothing);
-        }
-        if !queue.has_more() {
-            return Ok(match queue.poll(wire.receiver())? {
-                true => Begun::More,
-                false => Begun::Nothing,
-            });
-        }
-        let mut behind = *queue;
-        let Some(chain) = behind.take(wire.receiver())? else {
-            return Ok(Begun::Nothing);
-        };
-        self.serial = self.serial.wrapping_add(1);
-        Ok(Begun::Delivery(Delivery {
-            serial: self.serial,
-            queue: behind,
-            chain,
-            buffer: None,
-            first: 0,
-            source: 0,
-            copied: 0,
-            stage: Stage::Fill,
-        }))
+    pub(crate) const fn has_failed(&self) -> bool {
+        self.failed
     }
 
-    /// Whether a delivery still has its buffers, or only has to interrupt the driver.
-    pub(crate) const fn continues(&self, delivery: &Delivery) -> bool {
-        delivery.serial == self.serial
+    /// The driver violated the protocol, and is to be told later.
+    pub(crate) const fn fail(&mut self) {
+        self.failed = true;
     }
-}
 
-impl Delivery {
-    /// Executes a step.
-    pub(crate) fn step(
+    /// Delivers a frame, until an interrupt is pending. What is visible to the driver happens at the
+    /// end, between two checks: the frame is in the used ring, and it is known whether the driver is to
+    /// be interrupted.
+    #[inline(always)]
+    pub(crate) fn deliver(
         &mut self,
-        receive: &mut Receive,
+        delivery: &mut Delivery,
         frame: &Frame,
         wire: &mut impl Wire,
     ) -> Result<Delivered, Fault> {
-        match self.stage {
-            Stage::Fill => return self.fill(frame, wire),
-            Stage::Give => {
-                let written = HEADER + frame.length();
-                self.queue.put_used(wire.receiver(), self.chain, written)?;
-                self.stage = Stage::Publish;
-            }
-            Stage::Publish => {
-                self.queue.publish(wire.receiver())?;
-                receive.queue = Some(self.queue);
-                self.stage = Stage::Ask;
-            }
-            Stage::Ask => {
-                return Ok(match self.queue.needs_interrupt(wire.receiver())? {
-                    true => Delivered::Interrupt,
-                    false => Delivered::Done,
-                });
-            }
+        let Some(queue) = &mut self.queue else {
+            return Ok(Delivered::Lost);
+        };
+        if !self.running || self.broken {
+            return Ok(Delivered::Lost);
         }
-        Ok(Delivered::More)
-    }
-
-    /// Whether the driver can see the frame.
-    pub(crate) fn is_published(&self) -> bool {
-        self.stage == Stage::Ask
-    }
-
-    /// Fills part of a buffer.
-    fn fill(&mut self, frame: &Frame, wire: &mut impl Wire) -> Result<Delivered, Fault> {
-        let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.length > 0) else {
-            self.buffer = self.chain.next(&self.queue, wire.receiver())?;
-            return match self.buffer {
-                Some(buffer) if buffer.writable => Ok(Delivered::More),
-                Some(_) => Err(Fault::Receiver),
-                None => Ok(Delivered::Lost),
+        if self.failed {
+            return Err(Fault::Receiver);
+        }
+        let (filled, chain) = if delivery.serial == self.serial {
+            if wire.is_preempted() {
+                return Ok(Delivered::Interrupted);
+            }
+            (delivery.fill(queue, frame, wire)?, delivery.chain)
+        } else {
+            // It has not begun, or another sender took its buffers, or the device was reset.
+            if !queue.has_more() {
+                let more = queue.poll(wire.receiver())?;
+                if wire.is_preempted() {
+                    return Ok(Delivered::Interrupted);
+                }
+                if !more {
+                    return Ok(Delivered::Lost);
+                }
+            }
+            let Some(chain) = queue.peek(wire.receiver())? else {
+                return Ok(Delivered::Lost);
             };
-        };
-        if self.first < FIRST {
-            let first = first(frame);
-            let left = first.get(self.first..).unwrap_or_default();
-            let piece = left.get(..buffer.length as usize).unwrap_or(left);
-            let memory = wire.receiver();
-            core_virtq::Memory::write(memory, buffer.address, piece)
-                .map_err(|_| Fault::Receiver)?;
-            self.first += piece.len();
-            buffer.skip(piece.len() as u32)?;
-            return Ok(Delivered::More);
-        }
-        let Some((address, length)) = frame.buffer(self.source) else {
-            self.stage = Stage::Give;
-            return Ok(Delivered::More);
-        };
-        let size = (length - self.copied).min(buffer.length);
-        let from = address + u64::from(self.copied);
-        let done = wire
-            .copy(from, buffer.address, size)
-            .map_err(|refusal| match refusal {
-                Refusal::Source => Fault::Sender,
-                Refusal::Target => Fault::Receiver,
-            })?;
-        buffer.skip(done)?;
-        self.copied += done;
-        if self.copied >= length {
-            self.source += 1;
-            self.copied = 0;
-            if frame.buffer(self.source).is_none() {
-                self.stage = Stage::Give;
+            // Nothing has changed yet.
+            if wire.is_preempted() {
+                return Ok(Delivered::Interrupted);
             }
+            self.serial = self.serial.wrapping_add(1);
+            if !delivery.begin(self.serial) {
+                return Ok(Delivered::Lost);
+            }
+            let filled = match delivery.fill_at_once(chain, queue, frame, wire)? {
+                Some(filled) => filled,
+                None => delivery.fill(queue, frame, wire)?,
+            };
+            (filled, chain)
+        };
+        match filled {
+            Filled::Complete => {}
+            Filled::Interrupted => return Ok(Delivered::Interrupted),
+            Filled::Short => return Ok(Delivered::Lost),
         }
-        Ok(Delivered::More)
+        let written = HEADER as u32 + frame.length();
+        queue.put_used(wire.receiver(), chain, written)?;
+        queue.advance();
+        queue.publish(wire.receiver())?;
+        Ok(Delivered::Done(queue.needs_interrupt(wire.receiver())?))
     }
 }
 
-/// The first bytes that a driver receives of a frame.
-fn first(frame: &Frame) -> [u8; FIRST] {
-    let mut bytes = [0; FIRST];
-    let (header, addresses) = bytes.split_at_mut(RECEIVED.len());
-    header.copy_from_slice(&RECEIVED);
-    addresses.copy_from_slice(&frame.begins_with());
-    bytes
+/// State of the buffers of a delivery.
+enum Filled {
+    /// The frame is in them.
+    Complete,
+    /// An interrupt is pending; there is more to do.
+    Interrupted,
+    /// They are too small.
+    Short,
+}
+
+impl Delivery {
+    /// Number of a delivery that has not begun.
+    const UNNUMBERED: u64 = u64::MAX;
+
+    /// A delivery that has not begun.
+    pub(crate) const NONE: Self = Self {
+        serial: Self::UNNUMBERED,
+        restarts: 0,
+        chain: Chain::EMPTY,
+        buffer: Buffer::EMPTY,
+        first: 0,
+        source: 0,
+        copied: 0,
+    };
+
+    /// Ends it; the next one has not begun.
+    pub(crate) const fn end(&mut self) {
+        self.serial = Self::UNNUMBERED;
+        self.restarts = 0;
+    }
+
+    /// Begins it, perhaps anew. Returns false if it did so too often.
+    #[inline(always)]
+    const fn begin(&mut self, serial: u64) -> bool {
+        self.restarts += (self.serial != Self::UNNUMBERED) as u8;
+        self.serial = serial;
+        self.restarts <= RESTARTS
+    }
+
+    /// Continues with the buffers of a chain, of which it has filled as much as this says.
+    const fn set_progress(&mut self, chain: Chain, buffer: Buffer, first: usize, copied: u32) {
+        self.chain = chain;
+        self.buffer = buffer;
+        self.first = first;
+        self.source = 0;
+        self.copied = copied;
+    }
+
+    /// Fills the buffers of a chain in the usual case: the data of the frame is in one buffer and fits in
+    /// another one. Returns nothing if there is more to do.
+    #[inline(always)]
+    fn fill_at_once(
+        &mut self,
+        chain: Chain,
+        queue: &Queue,
+        frame: &Frame,
+        wire: &mut impl Wire,
+    ) -> Result<Option<Filled>, Fault> {
+        let mut rest = chain;
+        let buffer = rest.next(queue, wire.receiver())?;
+        let (Some((from, size)), Some(mut buffer)) = (frame.only_buffer(), buffer) else {
+            self.set_progress(chain, Buffer::EMPTY, 0, 0);
+            return Ok(None);
+        };
+        if !buffer.writable || buffer.length < FIRST as u32 + size {
+            self.set_progress(chain, Buffer::EMPTY, 0, 0);
+            return Ok(None);
+        }
+        let written = wire.receiver().write(buffer.address, frame.first(0));
+        written.map_err(|_| Fault::Receiver)?;
+        buffer.skip(FIRST as u32)?;
+        if wire.is_interrupted() {
+            self.set_progress(rest, buffer, FIRST, 0);
+            return Ok(Some(Filled::Interrupted));
+        }
+        let copied = wire.copy(from, buffer.address, size)?;
+        let interrupted = wire.is_interrupted();
+        if copied == size && !interrupted {
+            return Ok(Some(Filled::Complete));
+        }
+        buffer.skip(copied)?;
+        self.set_progress(rest, buffer, FIRST, copied);
+        Ok(interrupted.then_some(Filled::Interrupted))
+    }
+
+    /// Fills the buffers, until an interrupt is pending.
+    #[inline(never)]
+    fn fill(
+        &mut self,
+        queue: &Queue,
+        frame: &Frame,
+        wire: &mut impl Wire,
+    ) -> Result<Filled, Fault> {
+        // A frame has more than its addresses.
+        while let Some((address, length)) = frame.buffer(self.source) {
+            if self.copied >= length {
+                self.source += 1;
+                self.copied = 0;
+                continue;
+            }
+            if self.buffer.length == 0 {
+                match self.chain.next(queue, wire.receiver())? {
+                    Some(buffer) if buffer.writable => self.buffer = buffer,
+                    Some(_) => return Err(Fault::Receiver),
+                    None => return Ok(Filled::Short),
+                }
+            } else if self.first < FIRST {
+                let left = frame.first(self.first);
+                let piece = left.get(..self.buffer.length as usize).unwrap_or(left);
+                let written = wire.receiver().write(self.buffer.address, piece);
+                written.map_err(|_| Fault::Receiver)?;
+                self.first += piece.len();
+                self.buffer.skip(piece.len() as u32)?;
+            } else {
+                let size = (length - self.copied).min(self.buffer.length);
+                let from = address + u64::from(self.copied);
+                let done = wire.copy(from, self.buffer.address, size)?;
+                self.buffer.skip(done)?;
+                self.copied += done;
+            }
+            if wire.is_interrupted() {
+                return Ok(Filled::Interrupted);
+            }
+        }
+        Ok(Filled::Complete)
+    }
 }

@@ -49,7 +49,7 @@ const fn set_word(double: &mut u64, bit: u32, value: u32) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Nothing,
-    /// The device is reset.
+    /// The device is to be reset.
     Reset,
     /// A queue is ready, or no longer.
     Queue(u32, Option<Queue>),
@@ -113,10 +113,7 @@ impl Transport {
                 }
             }
             offset::QUEUE_SELECT => self.queue_select = value,
-            offset::STATUS if value == 0 => {
-                *self = Self::NEW;
-                return Change::Reset;
-            }
+            offset::STATUS if value == 0 => return Change::Reset,
             offset::STATUS => {
                 let agreed =
                     self.wanted & !feature::OFFERED == 0 && self.wanted & feature::VERSION_1 != 0;

@@ -38,7 +38,8 @@ pub trait Wire {
     fn receiver(&mut self) -> &mut Self::Memory;
 
     /// Copies up to `size` bytes, at least one, from memory of the sender to that of the receiver.
-    /// Returns how many, at least one.
+    /// Returns how many: at least one, unless an interrupt is pending that is taken before the next call.
+    /// Checks for interrupts itself if there are many.
     ///
     /// # Errors
     ///

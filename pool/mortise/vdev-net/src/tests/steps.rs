@@ -143,6 +143,29 @@ fn a_reset_of_the_sender_ends_its_frame() {
     }
 }
 
+/// An interrupted sender that is reset, or ends, never continues.
+#[test]
+fn a_receiver_that_sees_a_frame_has_its_interrupt() {
+    for steps in 1..24 {
+        for ends in [false, true] {
+            let mut network = Network::new(&[0b10, 0b01], 0);
+            network.offer(0, &frame(address(1), address(0), 1000), &[1012]);
+            network.machine.steps.set(steps);
+            let _ = network.notify(0);
+            match ends {
+                true => network.ports[0].reset().unwrap(),
+                false => network.set(0, offset::STATUS, 0),
+            }
+            let sees = network.received(1).len();
+            let interrupts = network.machine.interrupts.iter();
+            let raised = interrupts.filter(|&&port| port == 1).count();
+            assert_eq!(raised, sees, "{steps}");
+            let cause = u32::from(sees > 0) * cause::USED;
+            assert_eq!(network.get(1, offset::INTERRUPT), cause, "{steps}");
+        }
+    }
+}
+
 #[test]
 fn a_port_in_use_is_busy() {
     let network = Network::new(&[0b10, 0b01], 0);
