@@ -144,7 +144,7 @@ class Claims:
             ignored=list(dict.fromkeys(self.ignored)),
             assumptions=self.assumptions,
             evidence=self.evidence,
-            contradictory=[*contradictory(self.reading, self.items, HELD)],
+            contradictory=[*contradictory(self.reading, self.items)],
         )
 
     # VMs and tasks

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from tenonos.plan import contradictions
 from tenonos.plan.claims import AFFIRMED, HELD, SURE, Claims
 from tenonos.plan.english import grammar
 from tenonos.plan.exact import stands
@@ -203,7 +204,12 @@ def _by_reader(
     known = {missing.capability for missing in plan.missing}
     lacks = [m for m in _lacking(rules, reading, lacking) if m.capability not in known]
     named = [m for m in plan.missing if m.capability or not lacks]
-    return plan.model_copy(update={"missing": list(dict.fromkeys([*named, *lacks]))})
+    both = contradictions.of_rules(rules.items, reading, pool)
+    update = {
+        "missing": list(dict.fromkeys([*named, *lacks])),
+        "contradictory": [*plan.contradictory, *both],
+    }
+    return plan.model_copy(update=update)
 
 
 def _linuxes(rules: Plan, reading: Reading) -> int:

@@ -8,12 +8,15 @@ or a function word names nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeVar
 
+from tenonos.plan.english.text import NUMBERS
+from tenonos.plan.reader.numbers import WORDS
 from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm, span_of
 
 _C = TypeVar("_C", bound=Claim)
+_COUNTED = TypeVar("_COUNTED", Task, Vm)
 _CLAUSE = re.compile(r"[,;:.!?]\s|[;\n()]")
 _TIMES = frozenset(["period", "deadline", "jitter", "wcet", "latency"])
 _TERMS = {
@@ -23,31 +26,80 @@ _TERMS = {
     "worst-case": "wcet",
     "wcet": "wcet",
     "execution": "wcet",
+    "computing time": "wcet",
     "period": "period",
+    "échéance": "deadline",
+    "plazo": "deadline",
+    "frist": "deadline",
+    "gigue": "jitter",
+    "exécution": "wcet",
+    "ejecución": "wcet",
 }
 """Terms of scheduling, with the role of a time beside them."""
 _ANY = "|".join(_TERMS)
 _BEFORE = re.compile(rf"\b({_ANY})\b[^\d]*$", re.IGNORECASE)
 _BEFORE_COLON = re.compile(rf"\b({_ANY})\b[^\d.;:()]*:\s*$", re.IGNORECASE)
+_DONE = re.compile(
+    r"\b(?:done|ready|over|finish\w*|complet\w+) (?:by|in|within|after|before)\W*$", re.IGNORECASE
+)
+"""Words of a deadline before its time."""
+_WORKS = re.compile(
+    r"\b(?:takes?|needs?|costs?|uses?|consumes?|lasts?|(?:runs?|works?|executes?) for)"
+    r"(?: (?:up to|at most|about|some))?\s*$",
+    re.IGNORECASE,
+)
+"""Words of an execution time before it, of a task with another time as its period."""
+_OF_WORK = re.compile(r"\s+of (?:\w+ )?(?:work|computation|computing|calculation)\b", re.IGNORECASE)
+"""Words of an execution time after it."""
+_PAIR = re.compile(r"\s*(?:and|,|or|/)\s*")
+"""What stands between the times of a list."""
+_STORE = re.compile(
+    r"\b(?:(channel|queue|ring|buffer|mailbox)|(disk|ssd|drive))s?\b"
+    r"(?: (?:of|with|has|holds?|holding|is|room|space|for|share|the|ssd|disk|up to|at most))*\s*$",
+    re.IGNORECASE,
+)
+"""Words of what has a size of its own, before that size."""
 _AFTER = re.compile(rf"\s+(?:\w+ ){{0,4}}?({_ANY})\b", re.IGNORECASE)
 _RUNS = re.compile(r"\s+(?:under|is|has|runs|running|with)?\s*")
 """What stands between a VM and the system in it."""
 _VM = re.compile(r"\b(?:vms?|guests?|machines?|partitions?)\b", re.IGNORECASE)
+_NAMED = re.compile(r"\s*\w*\s*(?:vms?|guests?|machines?|partitions?)\b", re.IGNORECASE)
+_SAME = re.compile(
+    r"\b(?:the|that|this|its) (?:same )?(?:vm|guest|machine|partition)$", re.IGNORECASE
+)
+"""Words of a VM that was named before."""
+_MORE = re.compile(
+    r"\b(?:another|(?:a|the) (?:second|third)|the other)(?: one)?"
+    r"(?: (?:vm|guest|machine|partition))?"
+    r"(?=\s*(?:[,.;:]|$|(?:for|with|runs?|has|does|at|is)\b))",
+    re.IGNORECASE,
+)
+"""Words of a VM beside one that was named before, with or without a word for it."""
 _LIST = re.compile(r"\b(?:and|or|nor)\b|[,&+/]")
 SURE = 0.8
 """The confidence of a VM beside which a less certain one of its clause is another word for it."""
 _FUNCTION = frozenset("a an the its our this that these one each and or in on of to with".split())
+_OF_TIMES = frozenset("at for case worst budgeted time times".split()) | _TERMS.keys() | _FUNCTION
+"""Words that name no task."""
 
 
 def amended(reading: Reading) -> Reading:
     """The reading without claims that name nothing, with the owners and roles of its clauses."""
-    vms = _kept(reading.vms, lambda vm: _is_vm(vm, reading))
-    tasks = _kept(reading.tasks, lambda task: not _names_nothing(task))
+    vms = _kept(reading.vms, lambda vm: _is_vm(vm, reading) and _before(vm, reading) is None)
+    tasks = _kept(reading.tasks, lambda task: not _names_nothing(task, _OF_TIMES))
+    own = [vm for at, vm in enumerate(reading.vms) if at in vms]
+    own += _more(own, reading)
+    for at, vm in enumerate(reading.vms):
+        earlier = _before(vm, reading)
+        if at not in vms and earlier in vms:
+            vms[at] = vms[earlier]
     reading = reading.model_copy(
         update={
-            "vms": tuple(vm for at, vm in enumerate(reading.vms) if at in vms),
+            "vms": tuple(_counted(vm, reading.text) for vm in own),
             "tasks": tuple(
-                task.model_copy(update={"vm": vms.get(task.vm) if task.vm is not None else None})
+                _counted(task, reading.text).model_copy(
+                    update={"vm": vms.get(task.vm) if task.vm is not None else None}
+                )
                 for at, task in enumerate(reading.tasks)
                 if at in tasks
             ),
@@ -57,9 +109,10 @@ def amended(reading: Reading) -> Reading:
     reading = reading.model_copy(
         update={"tasks": tuple(_placed(t, reading) for t in reading.tasks)}
     )
-    return reading.model_copy(
+    reading = reading.model_copy(
         update={"quantities": tuple(_owned(each, reading) for each in reading.quantities)}
     )
+    return reading.model_copy(update={"quantities": tuple(_paired(reading))})
 
 
 def _kept(claims: Sequence[_C], fits: Callable[[_C], bool]) -> dict[int, int]:
@@ -81,8 +134,55 @@ def _is_vm(vm: Vm, reading: Reading) -> bool:
         other.kind == "tenon" and other.confidence > SURE and not _listed(reading.text, vm, other)
         for other in near
     )
-    again = surer and vm.confidence < SURE and not _VM.search(vm.span)
+    surer = surer or any(
+        other.kind in ("tenon", "native") and other.confidence > SURE and _has_noun(other, reading)
+        for other in reading.vms
+    )
+    again = surer and vm.confidence < SURE and not _has_noun(vm, reading)
     return not (_names_nothing(vm) or runs or again)
+
+
+def _has_noun(vm: Vm, reading: Reading) -> bool:
+    """Whether a claim has the word VM or another for it, or stands before one."""
+    _, end = span_of(vm)
+    return bool(_VM.search(vm.span) or _NAMED.match(reading.text, end))
+
+
+def _before(vm: Vm, reading: Reading) -> int | None:
+    """The earlier VM that one is which is named again: `the guest`."""
+    if vm.kind != "tenon" or not _SAME.search(reading.text[: span_of(vm)[1]]):
+        return None
+    earlier = [at for at, one in enumerate(reading.vms) if one.at < vm.at and one.kind == "tenon"]
+    known = [at for at in earlier if _before(reading.vms[at], reading) is None]
+    return known[-1] if known else None
+
+
+def _more(vms: Sequence[Vm], reading: Reading) -> Iterator[Vm]:
+    """VMs that are named by their order alone, each of the kind of the one before it."""
+    for found in _MORE.finditer(reading.text):
+        taken = any(vm.at < found.end() and found.start() < span_of(vm)[1] for vm in reading.vms)
+        earlier = [vm for vm in vms if vm.at < found.start()]
+        if taken or not earlier or earlier[-1].count > 1 or not _has_noun(earlier[-1], reading):
+            continue
+        yield earlier[-1].model_copy(
+            update={"span": found[0], "at": found.start(), "name": None, "role": None}
+        )
+
+
+def _counted(claim: _COUNTED, text: str) -> _COUNTED:
+    """A claim with the count that its words begin with."""
+    own = re.match(r"(\w+)\s+\w", claim.span)
+    before = re.search(r"(\w+)\s+$", text[: claim.at])
+    counts = (_number(word[1]) for word in (own, before) if word)
+    count = next((count for count in counts if count), None)
+    return claim.model_copy(update={"count": count}) if count else claim
+
+
+def _number(word: str) -> int | None:
+    """A number of several, in words of any of the reader's languages."""
+    plain = WORDS.get(word.lower(), word.lower())
+    value = int(plain) if plain.isdecimal() and not word.isdecimal() else NUMBERS.get(plain, 0)
+    return value if 2 <= value <= 8 else None
 
 
 def _listed(text: str, one: Claim, other: Claim) -> bool:
@@ -91,9 +191,9 @@ def _listed(text: str, one: Claim, other: Claim) -> bool:
     return bool(_LIST.search(text, span_of(first)[1], last.at))
 
 
-def _names_nothing(claim: Claim) -> bool:
-    words = claim.span.strip().lower()
-    return len(words) < 2 or words in _FUNCTION
+def _names_nothing(claim: Claim, words: Collection[str] = _FUNCTION) -> bool:
+    name = claim.span.strip().lower()
+    return len(name) < 2 or all(word in words or word.isdecimal() for word in name.split())
 
 
 def _moved(amount: Amount, vms: dict[int, int], tasks: dict[int, int]) -> Amount:
@@ -115,10 +215,11 @@ def _placed(task: Task, reading: Reading) -> Task:
 
 def _owned(amount: Amount, reading: Reading) -> Amount:
     """A number with its role, and of several owners those of its clause."""
-    term = _term(reading.text, amount)
+    term = _term(reading.text, amount) or _store(reading.text, amount) or _work(amount, reading)
     sure = max(amount.confidence, SURE) if term else amount.confidence
     owners = [one for one in amount.owner if _stands_by(amount, one, reading)]
     own = tuple(owners) if len(amount.owner) > 1 and owners else amount.owner
+    own = own or tuple(_alone(amount, reading))
     return amount.model_copy(update={"owner": own, "role": term or amount.role, "confidence": sure})
 
 
@@ -129,6 +230,64 @@ def _stands_by(amount: Amount, owner: Owner, reading: Reading) -> bool:
     elif owner.vm is not None:
         claim = reading.vms[owner.vm]
     return claim is not None and bool(_among(reading.text, amount, [claim]))
+
+
+def _alone(amount: Amount, reading: Reading) -> Iterator[Owner]:
+    """The only task of the clause of a time, or the only VM of that of a size or cores."""
+    if amount.role in _TIMES:
+        tasks = _among(reading.text, amount, reading.tasks)
+        if len(tasks) == 1:
+            yield Owner(task=reading.tasks.index(tasks[0]))
+    elif amount.role in ("ram", "cpu", "cores"):
+        vms = _among(reading.text, amount, reading.vms)
+        if len(vms) == 1:
+            yield Owner(vm=reading.vms.index(vms[0]))
+
+
+def _paired(reading: Reading) -> Iterator[Amount]:
+    """The numbers; in a list, as many as owners, each has one of them in their order."""
+    every = reading.quantities
+    for at, amount in enumerate(every):
+        first, last = at, at + 1
+        while first and _follows(every[first - 1], every[first], reading.text):
+            first -= 1
+        while last < len(every) and _follows(every[last - 1], every[last], reading.text):
+            last += 1
+        if len(amount.owner) == last - first > 1:
+            yield amount.model_copy(update={"owner": amount.owner[at - first : at - first + 1]})
+        else:
+            yield amount
+
+
+def _follows(one: Amount, other: Amount, text: str) -> bool:
+    """Whether two numbers of a role and of the same owners are next to each other in a list."""
+    between = text[span_of(one)[1] : other.at]
+    alike = (one.role, one.owner) == (other.role, other.owner)
+    return alike and bool(_PAIR.fullmatch(between))
+
+
+def _store(text: str, amount: Amount) -> str | None:
+    """The role of a size that is none of a VM: of a channel or a disk."""
+    if amount.role not in ("ram", "image", "disk", "size"):
+        return None
+    first, _ = _clause(text, amount.at)
+    found = _STORE.search(text[first : amount.at])
+    return ("size" if found[1] else "disk") if found else None
+
+
+def _work(amount: Amount, reading: Reading) -> str | None:
+    """The role of a time that is no period, of a task with another one."""
+    first, _ = _clause(reading.text, amount.at)
+    before = reading.text[first : amount.at]
+    if amount.role not in _TIMES:
+        return None
+    if _OF_WORK.match(reading.text, span_of(amount)[1]):
+        return "wcet"
+    if _DONE.search(before):
+        return "deadline"
+    others = (o for o in reading.quantities if o is not amount and o.role == "period")
+    timed = any(set(o.owner) & set(amount.owner) for o in others)
+    return "wcet" if timed and _WORKS.search(before) else None
 
 
 def _term(text: str, amount: Amount) -> str | None:
