@@ -251,6 +251,28 @@ static void locks(void)
 	munmap(memory, size);
 }
 
+/* A page that a child has in common with its parent, until it writes to it. */
+static void copied_page(void)
+{
+	size_t page = 4096;
+	char *memory = mmap(NULL, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *own = memory + page;
+
+	report("a page between others", mprotect(memory + page, page, PROT_READ | PROT_WRITE));
+	*own = 1;
+	report("private", field("/proc/self/smaps", "Private_Dirty", (uintptr_t)own));
+	if (fork() == 0) {
+		report("shared", field("/proc/self/smaps", "Shared_Dirty", (uintptr_t)own));
+		*own = 2;
+		report("no longer", field("/proc/self/smaps", "Shared_Dirty", (uintptr_t)own));
+		report("private", field("/proc/self/smaps", "Private_Dirty", (uintptr_t)own));
+		_exit(0);
+	}
+	wait(NULL);
+	report("clean", field("/proc/self/smaps", "Private_Clean", (uintptr_t)own));
+	munmap(memory, 3 * page);
+}
+
 static void segments(void)
 {
 	int segment = shmget(IPC_PRIVATE, 5000, IPC_CREAT | 0600);
@@ -353,6 +375,7 @@ int main(void)
 	segments();
 	pages();
 	dates();
+	copied_page();
 	locks();
 	return 0;
 }

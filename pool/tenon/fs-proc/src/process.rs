@@ -266,19 +266,25 @@ fn maps(text: &mut Text<'_>, origin: &Origin, sizes: bool) {
     }
 }
 
-/// The sizes of an area, in kilobytes. Frames that several processes have count as those of each.
+/// The sizes of an area, in kilobytes. Frames that several processes have count as those of each; files
+/// are in memory alone, so that no page is clean.
 fn put_sizes(text: &mut Text<'_>, origin: &Origin, area: &Area) {
     let Some(space) = of(text.state, origin).and_then(|process| process.space.as_ref()) else {
         return;
     };
     let range = area.start..area.end;
-    let (size, resident) = (range.len(), space.pages_of(&range) * PAGE);
+    let (pages, shared) = space.pages_of(&range, &text.state.frames);
+    let (resident, shared) = (pages * PAGE, shared * PAGE);
     let locked = if area.is_locked() { resident } else { 0 };
     for (title, bytes) in [
-        ("Size", size),
+        ("Size", range.len()),
         ("KernelPageSize", PAGE),
         ("MMUPageSize", PAGE),
         ("Rss", resident),
+        ("Shared_Clean", 0),
+        ("Shared_Dirty", shared),
+        ("Private_Clean", 0),
+        ("Private_Dirty", resident - shared),
         ("Locked", locked),
     ] {
         let width = 15 - title.len();

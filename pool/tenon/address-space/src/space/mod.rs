@@ -244,14 +244,16 @@ impl<const N: usize> AddressSpace<N> {
         self.areas.lock(range, locked, frames)
     }
 
-    /// The pages of a range that have frames.
+    /// The pages of a range that have frames, and those of them whose frames another process or an
+    /// object has too.
     #[must_use]
-    pub fn pages_of(&self, range: &Range<usize>) -> usize {
-        let (mut at, mut count) = (range.start, 0);
+    pub fn pages_of(&self, range: &Range<usize>, frames: &Frames) -> (usize, usize) {
+        let (mut at, mut count, mut shared) = (range.start, 0, 0);
         while let Some(page) = self.tables.next(at, range.end) {
             (at, count) = (page + PAGE, count + 1);
+            shared += usize::from(!self.is_exclusive(page, frames));
         }
-        count
+        (count, shared)
     }
 
     /// Moves a range within one area to a free place of another size, or to `to` instead of what is
