@@ -1,7 +1,9 @@
 /* Random numbers: the calls, the devices, and that they differ. */
 #define _GNU_SOURCE
 #include "check.h"
+#include <linux/random.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 
 static int differ(const unsigned char *one, const unsigned char *other, int size)
@@ -11,6 +13,26 @@ static int differ(const unsigned char *one, const unsigned char *other, int size
 	for (int i = 0; i < size; i++)
 		zeros &= one[i] == 0;
 	return !zeros && memcmp(one, other, size) != 0;
+}
+
+static void add(void)
+{
+	struct {
+		int bits, size;
+		unsigned char bytes[70];
+	} pool = {256, 70, {7}};
+	int file = open("/dev/urandom", O_RDWR);
+
+	show("add entropy", ioctl(file, RNDADDENTROPY, &pool));
+	pool.bits = 0;
+	show("without any", ioctl(file, RNDADDENTROPY, &pool));
+	pool.bits = -1;
+	show("less than none", ioctl(file, RNDADDENTROPY, &pool));
+	show("of no memory", ioctl(file, RNDADDENTROPY, 0x10));
+	pool.bits = 1;
+	show("setuid", setuid(1000));
+	show("without privilege", ioctl(file, RNDADDENTROPY, &pool));
+	close(file);
 }
 
 int main(int count, char **arguments)
@@ -44,6 +66,7 @@ int main(int count, char **arguments)
 		show("seek", lseek(file, 0, SEEK_SET));
 		close(file);
 	}
+	run_part(add);
 	for (int i = 0; i < 2; i++) {
 		int ends[2];
 
