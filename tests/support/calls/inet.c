@@ -382,6 +382,29 @@ static void use_events(void)
 	show("timeout", accept(fd, NULL, NULL));
 }
 
+/* Connections that are asked for at once, before the first is accepted. */
+static void use_queue(void)
+{
+	enum { COUNT = 20 };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), asks[COUNT], open = 0, accepted = 0;
+
+	show("bind", bind_to(fd, 7060));
+	show("listen", listen(fd, 24));
+	for (int i = 0; i < COUNT; i++) {
+		asks[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect_to(asks[i], 7060);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		struct pollfd one = { asks[i], POLLOUT, 0 };
+
+		open += poll(&one, 1, 5000) == 1 && one.revents == POLLOUT;
+	}
+	show("connected", open);
+	while (accepted < open && accept(fd, NULL, NULL) >= 0)
+		accepted++;
+	show("accepted", accepted);
+}
+
 int main(void)
 {
 	struct ifreq loopback = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -399,5 +422,6 @@ int main(void)
 	apart("reset", reset);
 	apart("datagrams", use_datagrams);
 	apart("events", use_events);
+	apart("queue", use_queue);
 	return 0;
 }

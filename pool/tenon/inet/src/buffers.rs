@@ -1,6 +1,7 @@
 //! Static memory of the sockets.
 
 use crate::FRAME;
+use crate::listener::Queued;
 use crate::looped::Slot;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 use smoltcp::socket::{dhcpv4, tcp, udp};
@@ -21,8 +22,23 @@ const DATAGRAMS: usize = 8;
 
 type Datagram = PacketMetadata<udp::UdpMetadata>;
 
-/// A socket for connections, and whether something has it.
-pub(crate) type Connection = (Option<SocketHandle>, bool);
+/// A socket for connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connection {
+    pub(crate) handle: Option<SocketHandle>,
+    /// Something has it.
+    pub(crate) taken: bool,
+    /// The queue of a listener that it is in.
+    pub(crate) queued: Option<Queued>,
+}
+
+impl Connection {
+    const NONE: Self = Self {
+        handle: None,
+        taken: false,
+        queued: None,
+    };
+}
 
 /// Buffers of all sockets: `BYTES` of these, and `LOOPED` frames on their way to this host itself. All
 /// are zero at first, so that they take no room in an image.
@@ -79,7 +95,7 @@ impl<const SOCKETS: usize, const LISTS: usize, const TCP: usize> Tables<SOCKETS,
         Self(SpinMutex::new(Lists {
             sockets: [const { SocketStorage::EMPTY }; SOCKETS],
             datagrams: [[Datagram::EMPTY; DATAGRAMS]; LISTS],
-            connections: [(None, false); TCP],
+            connections: [Connection::NONE; TCP],
         }))
     }
 }
@@ -170,7 +186,7 @@ pub(crate) fn sockets(room: Room, with_dhcp: bool) -> (Sockets, Frames, &'static
     for connection in room.connections.iter_mut() {
         if let (Some(receive), Some(send)) = (bytes.next(), bytes.next()) {
             let (receive, send) = (RingBuffer::new(receive), RingBuffer::new(send));
-            connection.0 = Some(set.add(tcp::Socket::new(receive, send)));
+            connection.handle = Some(set.add(tcp::Socket::new(receive, send)));
         }
     }
     let dhcp = with_dhcp.then(|| set.add(dhcpv4::Socket::new()));

@@ -48,6 +48,7 @@
 mod buffers;
 mod device;
 mod error;
+mod listener;
 mod looped;
 mod server;
 mod settings;

@@ -90,6 +90,7 @@ impl<P: Port> Stack<P> {
         self.follow_dhcp();
         let (device, set) = (&mut self.device, &mut self.sockets.set);
         let egress = self.interface.poll_egress(now, device, set);
+        self.follow_listeners();
         let states = self.follow();
         let has_changed = core::mem::replace(&mut self.states, states) != states;
         has_received || has_changed || matches!(egress, PollResult::SocketStateChanged)
@@ -99,16 +100,24 @@ impl<P: Port> Stack<P> {
     /// will read (RFC 2525, 2.17). Returns a digest of the states of all.
     fn follow(&mut self) -> u64 {
         let mut digest = 0u64;
-        for (handle, taken) in &*self.sockets.connections {
-            let Some(handle) = *handle else { continue };
+        for connection in &*self.sockets.connections {
+            let Some(handle) = connection.handle else {
+                continue;
+            };
             let socket = self.sockets.set.get_mut::<tcp::Socket<'_>>(handle);
-            let is_over = !taken && socket.state() == tcp::State::FinWait2;
+            let is_over = !connection.taken && socket.state() == tcp::State::FinWait2;
             if is_over && socket.recv_queue() > 0 {
                 socket.abort();
             }
             digest = digest.wrapping_mul(31).wrapping_add(socket.state() as u64);
         }
         digest
+    }
+
+    /// How many connections there can be.
+    #[must_use]
+    pub const fn connections(&self) -> usize {
+        self.sockets.connections.len()
     }
 
     /// Own address, once there is one.
@@ -194,13 +203,13 @@ impl<P: Port> Stack<P> {
     /// If all are in use.
     pub fn take_connection(&mut self) -> Result<SocketHandle, Error> {
         let all = self.sockets.connections.iter_mut();
-        let free = all.filter_map(|(handle, taken)| {
-            let handle = (*handle)?;
+        let free = all.filter_map(|connection| {
+            let handle = connection.handle?;
             let rank = rank(self.sockets.set.get::<tcp::Socket<'_>>(handle).state())?;
-            (!*taken).then_some((rank, taken, handle))
+            (!connection.taken).then_some((rank, connection, handle))
         });
-        let (_, taken, handle) = free.min_by_key(|free| free.0).ok_or(Error::NoSocket)?;
-        *taken = true;
+        let (_, connection, handle) = free.min_by_key(|free| free.0).ok_or(Error::NoSocket)?;
+        connection.taken = true;
         let socket = self.tcp(handle);
         socket.abort();
         socket.set_timeout(Some(PATIENCE));
@@ -211,8 +220,8 @@ impl<P: Port> Stack<P> {
 
     /// Gives a connection back, which may still have to transmit its end.
     pub fn give_connection(&mut self, handle: SocketHandle) {
-        for (own, taken) in &mut *self.sockets.connections {
-            *taken &= *own != Some(handle);
+        for connection in &mut *self.sockets.connections {
+            connection.taken &= connection.handle != Some(handle);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::{
 };
 use crate::{TCP_SOCKETS, UDP_SOCKETS, udp::endpoint};
 use proptest::prelude::*;
+use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::State;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -60,16 +61,19 @@ struct Pair {
 const HOSTS: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
 
 fn stack(cable: &Cable, number: usize, address: &str) -> Stack<End> {
-    let end = End {
+    let memory: &SmallMemory = Box::leak(Box::default());
+    let tables: &SmallTables = Box::leak(Box::default());
+    stack_in(&(memory, tables), end(cable, number), address)
+}
+
+fn end(cable: &Cable, number: usize) -> End {
+    End {
         cable: cable.clone(),
         number,
         room: usize::MAX,
         received: 0,
         transmitted: 0,
-    };
-    let memory: &SmallMemory = Box::leak(Box::default());
-    let tables: &SmallTables = Box::leak(Box::default());
-    stack_in(&(memory, tables), end, address)
+    }
 }
 
 fn stack_in(place: &dyn Place, end: End, address: &str) -> Stack<End> {
@@ -103,6 +107,40 @@ impl Pair {
             }
         }
         panic!("the stacks do not come to rest");
+    }
+
+    /// Stacks with 16 connections each.
+    fn with_many_connections() -> Self {
+        const TCP: usize = 16;
+        let mut pair = Self::new();
+        for (number, address) in ["10.0.0.1/24", "10.0.0.2/24"].into_iter().enumerate() {
+            let memory: &Memory<{ 2 * (UDP_SOCKETS + TCP) * 4096 }, 0> = Box::leak(Box::default());
+            let tables: &Tables<{ UDP_SOCKETS + TCP + 1 }, { 2 * UDP_SOCKETS }, TCP> =
+                Box::leak(Box::default());
+            let end = end(&pair.cable, number);
+            pair.stacks[number] = stack_in(&(memory, tables), end, address);
+        }
+        pair
+    }
+
+    /// Has the second stack ask the first one for connections; returns their ports.
+    fn ask(&mut self, count: usize) -> Vec<(SocketHandle, u16)> {
+        let stack = &mut self.stacks[1];
+        let mut connect = || {
+            let handle = stack.take_connection().unwrap();
+            let own = stack.connect(handle, at(0, 7), None).unwrap();
+            (handle, own.port())
+        };
+        let asked = (0..count).map(|_| connect()).collect();
+        self.settle();
+        asked
+    }
+
+    /// The port of the peer of the next connection of listener 1.
+    fn accepted(&mut self) -> Option<u16> {
+        let handle = self.stacks[0].accept(1)?;
+        let peer = self.stacks[0].tcp(handle).remote_endpoint();
+        Some(peer.expect("it has a peer").port)
     }
 
     fn on_the_way(&self, to: usize) -> usize {
@@ -259,6 +297,56 @@ fn bytes_of_a_connection_arrive_in_order_until_its_end() {
         pair.stacks[1].connect(refused, at(0, 0), None),
         Err(Error::Address)
     );
+}
+
+#[test]
+fn a_queue_has_connections_of_as_many_peers_as_it_states() {
+    let mut pair = Pair::with_many_connections();
+    let any = (Ipv4Addr::UNSPECIFIED, 7);
+    pair.stacks[0].queue(1, any, 10).unwrap();
+    let asked = pair.ask(12);
+    let is_open = |(handle, _): &&(_, _)| pair.stacks[1].tcp(*handle).state() == State::Established;
+    let (open, refused): (Vec<_>, Vec<_>) = asked.iter().partition(is_open);
+    assert_eq!((open.len(), refused.len()), (10, 2));
+    let mut accepted: Vec<_> = std::iter::from_fn(|| pair.accepted()).collect();
+    accepted.sort_unstable();
+    let mut ports: Vec<_> = open.iter().map(|(_, port)| *port).collect();
+    ports.sort_unstable();
+    assert_eq!(accepted, ports);
+    // There are 16 connections in all.
+    for (handle, _) in refused {
+        pair.stacks[1].give_connection(handle);
+    }
+    assert_eq!(pair.ask(3).len(), 3);
+    assert_eq!(std::iter::from_fn(|| pair.accepted()).count(), 3);
+}
+
+#[test]
+fn a_queue_is_in_the_order_of_its_peers() {
+    let mut pair = Pair::with_many_connections();
+    let any = (Ipv4Addr::UNSPECIFIED, 7);
+    pair.stacks[0].queue(1, any, 3).unwrap();
+    let ports: Vec<u16> = (0..3).map(|_| pair.ask(1)[0].1).collect();
+    assert_eq!(pair.accepted(), Some(ports[0]));
+    // The connection that waits now has no lower number than those that have peers.
+    let last = pair.ask(1)[0].1;
+    for port in [ports[1], ports[2], last] {
+        assert_eq!(pair.accepted(), Some(port));
+    }
+    assert_eq!(pair.accepted(), None);
+    // A peer that goes away before it is accepted leaves its place.
+    for _ in 0..6 {
+        let (handle, _) = pair.ask(1)[0];
+        pair.stacks[1].tcp(handle).abort();
+        pair.stacks[1].give_connection(handle);
+        pair.settle();
+    }
+    assert_eq!(pair.accepted(), None);
+    pair.stacks[0].queue(1, any, 1).unwrap();
+    let port = pair.ask(2)[0].1;
+    assert_eq!((pair.accepted(), pair.accepted()), (Some(port), None));
+    pair.stacks[0].end_queue(1);
+    assert!(!pair.stacks[0].is_listening(7));
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! [`Sockets`] with addresses and connections: `bind`, `listen`, `connect`, `accept`, `shutdown`, close.
 
-use super::{LINGER, SPARE, Socket, Sockets, State, WAITING};
+use super::{LINGER, Socket, Sockets, State};
 use crate::errno::{EADDRNOTAVAIL, ENETUNREACH};
 use crate::settings::index;
-use smoltcp::iface::SocketHandle;
-use smoltcp::socket::tcp;
 use tenon_inet::{Error, ImageStack, Ipv4Addr, SocketAddrV4};
 use tenon_process::{Errno, Files, Frames, ready};
 use tenon_thread::time::Instant;
@@ -116,15 +114,12 @@ impl Sockets {
             return Err(Errno::EADDRINUSE);
         }
         let socket = self.get_mut(number)?;
+        let bound = stack.connections().div_ceil(2);
         // One more than stated, as in Linux.
-        let most = usize::try_from(backlog).map_or(WAITING, |most| most.saturating_add(1));
-        socket.backlog = most.min(WAITING);
+        let most = usize::try_from(backlog).map_or(bound, |most| most.saturating_add(1));
+        socket.backlog = most.min(bound);
+        socket.queue(number, stack).map_err(|_| Errno::ENOBUFS)?;
         socket.state = State::Listening;
-        socket.refill(stack);
-        if socket.waiting[0].is_none() {
-            socket.state = State::Fresh;
-            return Err(Errno::ENOBUFS);
-        }
         Ok(())
     }
 
@@ -139,7 +134,7 @@ impl Sockets {
     ) -> Result<Option<()>, Errno> {
         let socket = self.fresh(number, stack)?;
         let Some(peer) = peer else {
-            socket.disconnect(stack);
+            socket.disconnect(number, stack);
             return Ok(Some(()));
         };
         match socket.state {
@@ -195,7 +190,7 @@ impl Sockets {
         }
         socket.options.apply(stack.tcp(handle));
         (socket.handle, socket.state) = (Some(handle), State::Connecting(Instant::now()));
-        socket.note(stack);
+        socket.note(number, stack);
         Ok(None)
     }
 
@@ -240,7 +235,7 @@ impl Sockets {
         if socket.state != State::Listening {
             return Err(Errno::EINVAL);
         }
-        let Some((index, handle)) = socket.acceptable(stack) else {
+        let Some(handle) = stack.acceptable(number) else {
             return Ok(None);
         };
         let (local, peer) = {
@@ -251,15 +246,13 @@ impl Sockets {
         };
         let options = socket.options;
         let accepted = self.create(true, frames)?;
+        stack.accept(number);
         let socket = self.get_mut(accepted)?;
         (socket.local, socket.peer) = (local, peer);
         (socket.handle, socket.state) = (Some(handle), State::Connected);
         socket.options = options;
         socket.options.apply(stack.tcp(handle));
-        let socket = self.get_mut(number)?;
-        socket.waiting[index..].rotate_left(1);
-        socket.waiting[WAITING - 1] = None;
-        socket.refill(stack);
+        self.get_mut(number)?.refresh(number, stack);
         Ok(Some((accepted, peer.unwrap_or(ANY))))
     }
 
@@ -276,12 +269,12 @@ impl Sockets {
         match socket.state {
             State::Connected | State::Ended => {}
             State::Listening if read => {
-                socket.disconnect(stack);
+                socket.disconnect(number, stack);
                 files.notify(socket.source, ready::HANGUP);
                 return Ok(());
             }
             State::Listening => return Ok(()),
-            State::Connecting(_) if socket.stream => socket.disconnect(stack),
+            State::Connecting(_) if socket.stream => socket.disconnect(number, stack),
             // As in Linux, it ends nevertheless.
             _ if !socket.stream => result = Err(Errno::ENOTCONN),
             _ => return Err(Errno::ENOTCONN),
@@ -297,9 +290,9 @@ impl Sockets {
         {
             stack.tcp(handle).close();
         }
-        let events = socket.events(stack);
+        let events = socket.events(number, stack);
         files.notify(socket.source, events | ready::PEER_HANGUP);
-        socket.note(stack);
+        socket.note(number, stack);
         result
     }
 
@@ -330,21 +323,21 @@ impl Sockets {
             }
             stack.give_connection(handle);
         }
-        socket.abort_waiting(stack);
+        stack.end_queue(number);
         self.table.remove(number, frames);
     }
 }
 
 impl Socket {
     /// Ends a connection without waiting for its peer, so that another one can be asked for.
-    fn disconnect(&mut self, stack: &mut ImageStack) {
+    fn disconnect(&mut self, number: u32, stack: &mut ImageStack) {
         if self.stream
             && let Some(handle) = self.handle.take()
         {
             stack.tcp(handle).abort();
             stack.give_connection(handle);
         }
-        self.abort_waiting(stack);
+        stack.end_queue(number);
         if core::mem::take(&mut self.chosen)
             && let Some(local) = &mut self.local
         {
@@ -354,43 +347,9 @@ impl Socket {
         (self.has_end, self.ended_read, self.ended_write) = (false, false, false);
     }
 
-    fn abort_waiting(&mut self, stack: &mut ImageStack) {
-        for handle in self.waiting.iter_mut().filter_map(Option::take) {
-            stack.tcp(handle).abort();
-            stack.give_connection(handle);
-        }
-    }
-
-    /// Has further connections wait for peers, as far as there are any.
-    pub(super) fn refill(&mut self, stack: &mut ImageStack) {
-        let Some(local) = self.local else { return };
-        let mut spare = 0;
-        for place in &mut self.waiting[..self.backlog] {
-            let handle = match *place {
-                Some(handle) => handle,
-                None if spare >= SPARE => return,
-                None => match stack.take_connection() {
-                    Ok(handle) => *place.insert(handle),
-                    Err(_) => return,
-                },
-            };
-            // Also one whose peer gave up before it was accepted.
-            if stack.tcp(handle).state() == tcp::State::Closed {
-                let _ = stack.listen(handle, *local.ip(), local.port());
-            }
-            spare += usize::from(stack.tcp(handle).is_listening());
-        }
-    }
-
-    /// The first connection that can be accepted, by its place.
-    pub(super) fn acceptable(&self, stack: &mut ImageStack) -> Option<(usize, SocketHandle)> {
-        let all = self.waiting.iter().enumerate();
-        let mut known = all.filter_map(|(index, handle)| Some((index, (*handle)?)));
-        known.find(|(_, handle)| {
-            !matches!(
-                stack.tcp(*handle).state(),
-                tcp::State::Listen | tcp::State::SynReceived | tcp::State::Closed
-            )
-        })
+    /// Has a listener wait for peers.
+    pub(super) fn queue(&self, number: u32, stack: &mut ImageStack) -> Result<(), Error> {
+        let local = self.local.unwrap_or(ANY);
+        stack.queue(number, (*local.ip(), local.port()), self.backlog)
     }
 }

@@ -15,10 +15,6 @@ use tenon_thread::time::{Duration, Instant};
 
 /// Sockets at a time, of all processes.
 const SOCKETS: u32 = 1024;
-/// Connections of a listener that wait to be accepted, those included that wait for a peer.
-const WAITING: usize = 32;
-/// Of these, the most that wait for a peer.
-const SPARE: usize = 8;
 /// How long a closed socket keeps datagrams that it has not transmitted.
 const LINGER: Duration = Duration::from_secs(2);
 /// A connection that ends later than this after its begin has ended by itself, not by its peer.
@@ -59,8 +55,7 @@ pub(crate) struct Socket {
     /// Its source of events.
     source: u32,
     handle: Option<SocketHandle>,
-    /// Connections of a listener, in the order in which they are accepted, and how many can wait.
-    waiting: [Option<SocketHandle>; WAITING],
+    /// Connections of a listener that can wait to be accepted.
     backlog: usize,
     ended_read: bool,
     ended_write: bool,
@@ -98,7 +93,6 @@ impl Sockets {
             error: None,
             source: u32::MAX,
             handle: None,
-            waiting: [None; WAITING],
             backlog: 0,
             ended_read: false,
             ended_write: false,
@@ -130,7 +124,7 @@ impl Sockets {
     /// A socket that is up to date with its connection.
     fn fresh(&mut self, number: u32, stack: &mut ImageStack) -> Result<&mut Socket, Errno> {
         let socket = self.get_mut(number)?;
-        socket.refresh(stack);
+        socket.refresh(number, stack);
         Ok(socket)
     }
 
@@ -142,7 +136,7 @@ impl Sockets {
     /// The events of a socket.
     pub(crate) fn events(&mut self, number: u32, stack: &mut ImageStack) -> u16 {
         let socket = self.fresh(number, stack);
-        socket.map_or(0, |socket| socket.events(stack))
+        socket.map_or(0, |socket| socket.events(number, stack))
     }
 
     /// Bytes that can be received at once: of a connection, or of the first datagram.
@@ -167,7 +161,7 @@ impl Sockets {
             let Some(socket) = self.table.get_mut(number) else {
                 continue;
             };
-            socket.refresh(stack);
+            socket.refresh(number, stack);
             if let State::Closed(end) = socket.state {
                 let sent = socket
                     .handle
@@ -177,7 +171,7 @@ impl Sockets {
                 }
                 continue;
             }
-            let news = socket.news(stack);
+            let news = socket.news(number, stack);
             if news != 0 {
                 files.notify(socket.source, news);
             }
@@ -196,9 +190,10 @@ impl Sockets {
 
 impl Socket {
     /// Follows the state of the connection.
-    fn refresh(&mut self, stack: &mut ImageStack) {
+    fn refresh(&mut self, number: u32, stack: &mut ImageStack) {
         if self.state == State::Listening {
-            self.refill(stack);
+            // While all connections are in use, it waits for none.
+            let _ = self.queue(number, stack);
             return;
         }
         let Some(handle) = self.handle.filter(|_| self.stream) else {
@@ -250,7 +245,7 @@ impl Socket {
     }
 
     /// The events that it has.
-    fn events(&mut self, stack: &mut ImageStack) -> u16 {
+    fn events(&mut self, number: u32, stack: &mut ImageStack) -> u16 {
         const READABLE: u16 = ready::READABLE | ready::READABLE_NORMAL;
         const WRITABLE: u16 = ready::WRITABLE | ready::WRITABLE_NORMAL;
         const END: u16 = READABLE | ready::PEER_HANGUP;
@@ -280,7 +275,7 @@ impl Socket {
         match self.state {
             State::Fresh => return events | WRITABLE | ready::HANGUP,
             State::Refused => return events | END | WRITABLE | ready::HANGUP,
-            State::Listening if self.acceptable(stack).is_some() => return events | READABLE,
+            State::Listening if stack.acceptable(number).is_some() => return events | READABLE,
             State::Listening | State::Connecting(_) | State::Closed(_) => return events,
             State::Connected | State::Ended => {}
         }
@@ -305,8 +300,8 @@ impl Socket {
     }
 
     /// Events that have come since they were told last.
-    fn news(&mut self, stack: &mut ImageStack) -> u16 {
-        let (events, count) = (self.events(stack), self.receivable(stack));
+    fn news(&mut self, number: u32, stack: &mut ImageStack) -> u16 {
+        let (events, count) = (self.events(number, stack), self.receivable(stack));
         let (before, less) = core::mem::replace(&mut self.told, (events, count));
         let mut news = events & !before;
         if count > less {
@@ -323,8 +318,8 @@ impl Socket {
     }
 
     /// Notes what is no longer there after a transfer, so that it is told when it comes again.
-    fn note(&mut self, stack: &mut ImageStack) {
-        let (events, count) = (self.events(stack), self.receivable(stack));
+    fn note(&mut self, number: u32, stack: &mut ImageStack) {
+        let (events, count) = (self.events(number, stack), self.receivable(stack));
         self.told = (self.told.0 & events, self.told.1.min(count));
     }
 }

@@ -52,7 +52,7 @@ impl Sockets {
         } else {
             socket.receive_datagram(place, peek, stack, frames)?
         };
-        socket.note(stack);
+        socket.note(number, stack);
         Ok(received)
     }
 
@@ -88,7 +88,7 @@ impl Sockets {
         };
         let socket = self.get_mut(number)?;
         socket.wants_room = sent.is_none_or(|sent| sent < length);
-        socket.note(stack);
+        socket.note(number, stack);
         Ok(sent)
     }
 }
