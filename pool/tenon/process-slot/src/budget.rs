@@ -4,14 +4,15 @@
 //! kernel until then has the lowest priority of processes. Threads with budgets have priorities of the
 //! kernel by their deadlines.
 
+use crate::deadline::Service;
 use crate::slot::slots;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use tenon_reservation::{Parameters, Reservations};
 use tenon_schedule::Reservation;
-use tenon_sync::{Mutex, Semaphore};
+use tenon_sync::Mutex;
 use tenon_thread::options;
 use tenon_thread::thread::{Priority, Storage};
-use tenon_thread::time::{Instant, Timer};
+use tenon_thread::time::Instant;
 
 /// Threads with reservations at most.
 const MOST: usize = 64;
@@ -22,12 +23,6 @@ const LEAST: u64 = 5_000;
 static TABLE: Mutex<Reservations<MOST>> = Mutex::new(Reservations::new());
 /// How many there are.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// A budget may be depleted, or a period has begun.
-static DUE: Semaphore = Semaphore::bounded(0, 1);
-static ALARM: Timer = Timer::new(|| {
-    // One wake-up is as good as several.
-    let _ = DUE.give();
-});
 static SERVICE: Storage<4096> = Storage::new();
 
 /// The priorities of the kernel for processes: the lowest one, and that of services.
@@ -90,13 +85,12 @@ fn with<R>(action: impl FnOnce(&mut Reservations<MOST>, u64) -> R) -> R {
             slot.attend();
         }
     }
-    match table.next_update(now) {
-        // From the end of this look, which may take longer than the least time.
-        Some(next) => ALARM.start(Instant::from_nanoseconds(
-            next.max(Instant::now().nanoseconds() + LEAST),
-        )),
-        None => drop(ALARM.cancel()),
-    }
+    // A budget may be depleted then, or a period begins. From the end of this look, which may take
+    // longer than the least time.
+    let next = table.next_update(now);
+    Service::Budgets.wake_at(
+        next.map(|next| Instant::from_nanoseconds(next.max(Instant::now().nanoseconds() + LEAST))),
+    );
     result
 }
 
@@ -107,7 +101,7 @@ pub(crate) fn begin(place: usize, wanted: &Reservation) -> bool {
         // Another thread may have started it since.
         let _ = SERVICE.spawn("budgets", priority, || {
             loop {
-                DUE.take();
+                Service::Budgets.wait();
                 with(|_, _| ());
             }
         });

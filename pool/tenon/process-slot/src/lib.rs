@@ -29,6 +29,7 @@ mod wake;
 pub use clock::{
     nanoseconds, prepare_vdso, real_nanoseconds, real_time, real_time_of_start, set_real_time,
 };
+pub use deadline::Service;
 pub use family::{
     Children, Wanted, begin_session, collect, heir, index_of_number, is_orphaned, set_group,
 };

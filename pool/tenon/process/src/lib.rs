@@ -40,7 +40,7 @@ pub use tenon_files::{
 pub use tenon_frames::{Frames, Table as Objects};
 pub use tenon_process_slot::first::First;
 pub use tenon_process_slot::{
-    Change, Children, End, Key, NAME, NewThread, Process, Slot, Stack, Thread, Waiting,
+    Change, Children, End, Key, NAME, NewThread, Process, Service, Slot, Stack, Thread, Waiting,
     WakeOperation, Wanted, served, serves, slots_of, table_size,
 };
 pub use tenon_process_slot::{

@@ -49,11 +49,8 @@ pub use tenon_machine::define_options;
 pub use tenon_machine::options;
 pub use thread::server;
 
-/// Time: instants, sleep, timers.
-pub mod time {
-    #[doc(inline)]
-    pub use tenon_time::{Duration, Instant, PeriodicTimer, Timer, resolution, sleep, sleep_until};
-}
+#[doc(inline)]
+pub use tenon_time as time;
 
 /// Output to the console, byte by byte.
 pub mod output {

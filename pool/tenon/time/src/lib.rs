@@ -26,7 +26,7 @@ pub use core::time::Duration;
 pub use instant::{Instant, nanoseconds, resolution};
 pub use periodic::PeriodicTimer;
 pub use sleep::{sleep, sleep_until};
-pub use timer::Timer;
+pub use timer::{Timer, start_background};
 
 use tenon_machine::analysis_notes as notes;
 

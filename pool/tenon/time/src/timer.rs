@@ -77,3 +77,13 @@ impl Timer {
         Kernel::with_irqs_masked(|kernel| kernel.cancel_timer(&self.0))
     }
 }
+
+/// Calls `handler` at an instant, outside the queue of timers, for work with a priority below all
+/// periodic threads: it delays no release that is due at the same time. There is one such timer, which
+/// a later call sets anew, in an image for one core with time slices.
+pub fn start_background<F: Fn() + Copy + 'static>(instant: Instant, priority: u8, _handler: F) {
+    Kernel::with_irqs_masked(|kernel| {
+        let ticks = kernel.clock().frequency().ticks(instant.nanoseconds());
+        kernel.start_background(ticks, priority, call::<F>);
+    });
+}

@@ -12,9 +12,13 @@
     reason = "a union of timer queues, timers behind masked interrupts"
 )]
 
+mod slice;
 mod store;
+mod unqueued;
 
+pub use slice::{SliceTimer, TimeSlice};
 pub use store::{Selected, TimerStore, selected};
+pub use unqueued::UnqueuedTimers;
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -22,13 +22,12 @@ use core_trace::Writer;
 use hw_arch::El1;
 use hw_clock::Clock;
 use server_state::ServerState;
-use slice::SliceTimer;
 use smp::core::Core;
 use tenon_irq::Interrupts;
 use tenon_machine::gic::LinkedDrivers;
 use tenon_machine::irq_mask;
 use tenon_machine::options;
-use tenon_timer::TimerStore;
+use tenon_timer::{SliceTimer, TimerStore};
 
 /// Upper bound on the timers that one timer interrupt expires or moves, so that interrupts stay
 /// masked for a bounded time. If more are due, the compare value stays in the past and the timer

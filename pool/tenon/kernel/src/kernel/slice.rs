@@ -6,42 +6,13 @@
 //! rest of its slice, as POSIX demands (IEEE 1003.1, 2.8.4, SCHED_RR). Without [`options::slice`]
 //! the image contains nothing of this.
 //!
-//! The slice timer is not in the queue: its steps would mask interrupts longer when a slice ends. The
-//! compare value is the earlier of its instant and the queue's alarm ([`Kernel::set_alarm`]).
+//! The slice timer and that of background work are not in the queue ([`tenon_timer::SliceTimer`]).
 
 use super::Kernel;
 use crate::thread::Thread;
-use core::cell::Cell;
 use core_timer::TimerQueue;
 use tenon_machine::options;
 use tenon_timer::{Selected, selected};
-
-/// The time slice of the thread that runs on a core.
-pub(crate) struct SliceTimer {
-    /// The length of a slice in ticks.
-    length: Cell<u64>,
-    /// The start of the current slice, moved back by what the thread used before a preemption.
-    began: Cell<u64>,
-    /// The counter value for which the timer is armed; zero if it is not.
-    due: Cell<u64>,
-}
-
-impl SliceTimer {
-    /// A timer that is not armed. All of it is zero.
-    pub(crate) const fn new() -> Self {
-        Self {
-            length: Cell::new(0),
-            began: Cell::new(0),
-            due: Cell::new(0),
-        }
-    }
-
-    /// Whether the timer is armed.
-    #[inline(always)]
-    fn is_armed(&self) -> bool {
-        self.due.get() != 0
-    }
-}
 
 impl Kernel {
     /// Starts time slicing; the clock has started.
@@ -93,17 +64,38 @@ impl Kernel {
         if unarmed && self.scheduler.has_peers() && own.is_enabled() {
             let end = self.slice_end();
             // It may be armed for the end of another thread's slice, which is longer.
-            if !slice.is_armed() || end < slice.due.get() {
-                slice.due.set(end);
+            if !slice.is_armed() || end < slice.timers.slice() {
+                slice.timers.set_slice(end);
                 self.set_alarm(self.timers.alarm());
             }
         }
     }
 
-    /// Sets the compare value to the alarm of the timer queue, or to the end of a slice before it.
+    /// Starts the timer of background work: `handler`, which wakes a thread of this priority, is
+    /// called at the counter value `due`, or once no more urgent thread is ready.
+    pub fn start_background(&self, due: u64, priority: u8, handler: fn()) {
+        self.slice.timers.start_background(due, priority, handler);
+        self.set_alarm(self.timers.alarm());
+    }
+
+    /// Arms a deferred timer of background work, unless `next`, which is dispatched, or else the
+    /// current thread is more urgent.
+    #[inline(always)]
+    pub fn resume_background(&self, next: Option<&'static Thread>) {
+        let timers = &self.slice.timers;
+        if options::slice() != 0 && timers.is_deferred() {
+            let priority = next.unwrap_or(self.current()).effective_priority();
+            if priority.number() <= timers.background_priority() {
+                timers.resume_background();
+                self.set_alarm(self.timers.alarm());
+            }
+        }
+    }
+
+    /// Sets the compare value to the alarm of the timer queue, or to that of another timer before it.
     #[inline(always)]
     pub fn set_alarm(&self, alarm: u64) {
-        let due = self.slice.due.get();
+        let due = self.slice.timers.first();
         let earlier = options::slice() != 0 && due != 0 && due < alarm;
         self.clock().rearm_timer(if earlier { due } else { alarm });
     }
@@ -121,14 +113,34 @@ impl Kernel {
         }
     }
 
-    /// Ends the slice if the timer is due at `now`, unless the current slice began later and has
-    /// time left; the caller sets the compare value.
+    /// Whether a timer outside the queue is due at `now`.
     #[inline(always)]
-    pub(crate) fn expire_slice(&self, now: u64) {
-        if options::slice() == 0 || !self.slice.is_armed() || self.slice.due.get() > now {
-            return;
+    pub(crate) fn is_unqueued_due(&self, now: u64) -> bool {
+        let first = self.slice.timers.first();
+        options::slice() != 0 && first != 0 && first <= now
+    }
+
+    /// Expires all timers that are due at `now`, those of the queue first.
+    pub(crate) fn expire_all(&self, now: u64) {
+        let timers = &self.slice.timers;
+        let queue_is_due = self.timers.alarm() <= now;
+        let handler = timers.take_background(now, queue_is_due);
+        if timers.take_slice(now) {
+            self.expire_slice(now);
         }
-        self.slice.due.set(0);
+        if queue_is_due {
+            self.expire_queue(now);
+            if !self.scheduler.needs_reschedule() {
+                self.resume_background(None);
+            }
+        } else {
+            self.set_alarm(self.timers.alarm());
+            handler.inspect(|handler| handler());
+        }
+    }
+
+    /// Ends the slice, unless the current one began later and has time left.
+    fn expire_slice(&self, now: u64) {
         let over = self.slice_end() <= now;
         if over && self.scheduler.has_peers() && self.current().time_slice().is_enabled() {
             self.slice.began.set(now);
@@ -143,6 +155,7 @@ impl Kernel {
 mod tests {
     use crate::testing::{kernel, thread};
     use crate::thread::Priority;
+    use core::sync::atomic::{AtomicUsize, Ordering};
     use core_list::Linked;
 
     #[test]
@@ -161,14 +174,14 @@ mod tests {
         assert!(!kernel.slice.is_armed());
         kernel.block();
         assert!(kernel.current().is(&first) && kernel.slice.is_armed());
-        kernel.expire_slice(99);
+        kernel.expire_all(99);
         assert!(!kernel.scheduler.needs_reschedule() && kernel.slice.is_armed());
-        kernel.expire_slice(100);
+        kernel.expire_all(100);
         assert!(kernel.scheduler.needs_reschedule() && !kernel.slice.is_armed());
         kernel.preempt();
         assert!(kernel.current().is(&peer) && kernel.slice.is_armed());
         peer.time_slice().enable(false);
-        kernel.expire_slice(100);
+        kernel.expire_all(100);
         assert!(!kernel.scheduler.needs_reschedule() && !kernel.slice.is_armed());
     }
 
@@ -185,16 +198,46 @@ mod tests {
         kernel.preempt();
         assert!(kernel.current().is(&first));
         let began = kernel.slice.began.get();
-        assert_eq!(kernel.slice.due.get(), began + 100);
+        assert_eq!(kernel.slice.timers.slice(), began + 100);
         kernel.yield_current();
         assert!(kernel.current().is(&short));
-        assert_eq!(kernel.slice.due.get(), began + 10);
+        assert_eq!(kernel.slice.timers.slice(), began + 10);
         // The end of a longer slice is found when the timer expires.
         kernel.yield_current();
         assert!(kernel.current().is(&long));
-        assert_eq!(kernel.slice.due.get(), began + 10);
-        kernel.expire_slice(began + 10);
+        assert_eq!(kernel.slice.timers.slice(), began + 10);
+        kernel.expire_all(began + 10);
         assert!(!kernel.scheduler.needs_reschedule());
-        assert_eq!(kernel.slice.due.get(), began + 1000);
+        assert_eq!(kernel.slice.timers.slice(), began + 1000);
+    }
+    #[test]
+    fn background_work_waits_for_a_thread_that_is_released_with_it() {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        let calls = || CALLS.load(Ordering::Relaxed);
+        let (kernel, _) = kernel(true);
+        let [process, urgent] = [5, 8].map(|number| thread(kernel, Priority::new(number)));
+        process.wake(kernel);
+        kernel.preempt();
+        kernel.start_timer(urgent.timer(), 0);
+        kernel.start_background(0, 6, || {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+        });
+        kernel.expire_all(1);
+        kernel.preempt();
+        assert!(kernel.current().is(&urgent) && calls() == 0);
+        assert!(kernel.slice.timers.is_deferred());
+        kernel.block();
+        assert!(kernel.current().is(&process) && !kernel.slice.timers.is_deferred());
+        kernel.expire_all(1);
+        assert_eq!(calls(), 1);
+        // A timer that wakes no thread, or one that is less urgent, does not defer it.
+        kernel.start_timer(urgent.timer(), 0);
+        kernel.start_background(0, 6, || {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+        });
+        kernel.cancel_timer(urgent.timer());
+        kernel.expire_all(1);
+        kernel.expire_all(1);
+        assert_eq!(calls(), 2);
     }
 }

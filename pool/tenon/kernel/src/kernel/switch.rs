@@ -124,7 +124,9 @@ impl Kernel {
         let previous = self.current();
         self.update_budgets();
         self.reset_slice(previous);
-        self.switch(previous, self.scheduler.next(Reason::Blocking));
+        let next = self.scheduler.next(Reason::Blocking);
+        self.resume_background(next);
+        self.switch(previous, next);
     }
 
     /// Yields to the ready threads of the current thread's priority.
@@ -134,6 +136,8 @@ impl Kernel {
         self.update_budgets();
         self.yield_background(previous);
         self.reset_slice(previous);
-        self.switch(previous, self.scheduler.yield_current());
+        let next = self.scheduler.yield_current();
+        self.resume_background(next);
+        self.switch(previous, next);
     }
 }

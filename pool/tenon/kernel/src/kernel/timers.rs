@@ -69,15 +69,20 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn expire(&self) {
         let now = self.clock().ticks();
-        self.expire_slice(now);
+        if self.is_unqueued_due(now) {
+            self.expire_all(now);
+        } else {
+            self.expire_queue(now);
+        }
+    }
+
+    /// Expires the timers of the queue that are due.
+    #[inline(always)]
+    pub(crate) fn expire_queue(&self, now: u64) {
         if options::cores() > 1 {
             return self.expire_shared_timers(now);
         }
         match selected() {
-            // The interrupt was for the end of a slice.
-            Selected::Heap if options::slice() != 0 && self.timers.alarm() > now => {
-                self.set_alarm(self.timers.alarm());
-            }
             Selected::Heap => {
                 // An image made for size leaves out the fast path for a single due timer.
                 if !options::small()
@@ -105,14 +110,25 @@ impl Kernel {
 
     /// Advances a wheel to the current tick and sets the compare value for the next one.
     fn advance_wheel(&self, now: u64) {
-        let wheel = self.timers.wheel();
         let length = self.timers.tick_length();
         let tick = now / length;
+        let step = || self.timers.wheel().expire(tick);
+        self.expire_by(step, now, || (tick + 1).saturating_mul(length));
+    }
+
+    /// Takes steps of expiry, and sets the compare value to `alarm` once none is due.
+    #[inline(always)]
+    pub(super) fn expire_by(
+        &self,
+        step: impl Fn() -> Step<&'static Timer>,
+        now: u64,
+        alarm: impl FnOnce() -> u64,
+    ) {
         for _ in 0..EXPIRY_STEPS {
-            match wheel.expire(tick) {
+            match step() {
                 Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
                 Step::Moved => {}
-                Step::Idle => return self.set_alarm((tick + 1).saturating_mul(length)),
+                Step::Idle => return self.set_alarm(alarm()),
             }
         }
         // If more timers are due, the compare value is still in the past and interrupts at once.

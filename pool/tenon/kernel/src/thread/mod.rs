@@ -26,6 +26,7 @@ use core_sched::{EndedPeriods, FairServer, HasFairServer, HasServer, Schedulable
 use tenon_machine::object_lock::ObjectLock;
 use tenon_machine::options;
 use tenon_machine::server_record::ServerRecord;
+use tenon_timer::TimeSlice;
 
 /// Work that runs elsewhere while its thread runs. Both functions are called with interrupts
 /// masked, and wake no thread.
@@ -322,53 +323,6 @@ impl Schedulable for &'static Thread {
 impl fmt::Debug for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "thread {}", self.name())
-    }
-}
-
-/// A thread's part of time slicing.
-pub struct TimeSlice {
-    /// Ticks of its slice that it used before it was preempted.
-    used: Cell<u64>,
-    /// Ticks of its slice, zero for as many as all threads have. A new thread has those of the one
-    /// before it: what sets it does so for each, and no other image has code for it.
-    pub length: Cell<u32>,
-    enabled: Cell<bool>,
-}
-
-impl TimeSlice {
-    const fn new() -> Self {
-        Self {
-            used: Cell::new(0),
-            length: Cell::new(0),
-            enabled: Cell::new(false),
-        }
-    }
-
-    /// Initialises it for a new thread.
-    fn init(&self) {
-        self.used.set(0);
-        self.enabled.set(true);
-    }
-
-    /// Sets whether the thread is sliced.
-    #[inline]
-    pub fn enable(&self, enabled: bool) {
-        self.enabled.set(enabled);
-    }
-
-    #[inline(always)]
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.enabled.get()
-    }
-
-    #[inline(always)]
-    pub(crate) fn used(&self) -> u64 {
-        self.used.get()
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_used(&self, ticks: u64) {
-        self.used.set(ticks);
     }
 }
 

@@ -8,9 +8,11 @@
 
 use super::account::Account;
 use tenon_deadline::{Deadlines, Interval, Place};
-use tenon_process::{AtEnd, Caller, Errno, Frames, Objects, State, Target, has_share, with_state};
+use tenon_process::{
+    AtEnd, Caller, Errno, Frames, Objects, Service, State, Target, has_share, with_state,
+};
 use tenon_signal::{Info, code};
-use tenon_sync::{Mutex, Semaphore};
+use tenon_sync::Mutex;
 use tenon_thread::options;
 use tenon_thread::thread::{Priority, Storage};
 use tenon_thread::time::Instant;
@@ -219,8 +221,6 @@ pub(super) struct Timers {
 static TABLE: Mutex<Timers> = Mutex::new(Timers::new());
 /// The thread that sends signals of timers.
 static SERVICE: Storage<8192> = Storage::new();
-/// A timer was set.
-static CHANGED: Semaphore = Semaphore::bounded(0, 1);
 
 /// Calls `action` with all timers; `error` if a thread has ended with them.
 pub(super) fn with_timers<R>(
@@ -287,8 +287,7 @@ impl Timers {
         if look == 0 {
             self.looks.cancel(id as usize);
         } else if self.looks.start(id as usize, look) {
-            // One wake-up is as good as several.
-            let _ = CHANGED.give();
+            Service::SignalTimers.wake();
         }
     }
 
@@ -422,11 +421,11 @@ fn serve_some(state: &mut State) -> (bool, Option<u64>) {
 /// The body of the thread that sends signals of timers.
 fn serve() {
     loop {
-        match with_state(serve_some) {
-            (true, _) => {}
+        let (more, next) = with_state(serve_some);
+        if !more {
             // A timer that was set ends the wait, as its time does.
-            (false, Some(next)) => drop(CHANGED.take_until(Instant::from_nanoseconds(next))),
-            (false, None) => CHANGED.take(),
+            Service::SignalTimers.wake_at(next.map(Instant::from_nanoseconds));
+            Service::SignalTimers.wait();
         }
     }
 }

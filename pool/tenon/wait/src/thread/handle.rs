@@ -61,6 +61,7 @@ impl Handle {
         with_living(self, |kernel, thread| {
             thread.set_base_priority(kernel, priority);
             kernel.record_priorities(thread);
+            kernel.resume_background(None);
         })
     }
 

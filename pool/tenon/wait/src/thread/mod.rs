@@ -52,6 +52,7 @@ impl Thread {
         Kernel::with_reschedule(|kernel| {
             PI_CHAIN_LOCK.locked(|| self.0.set_base_priority(kernel, priority));
             kernel.record_priorities(&self.0);
+            kernel.resume_background(None);
         });
     }
 

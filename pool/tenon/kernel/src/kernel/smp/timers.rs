@@ -5,7 +5,7 @@
 //! operation of the queue. Only the home core of a thread accesses the timer of that thread.
 
 use super::core::Core;
-use crate::kernel::{EXPIRY_STEPS, Kernel, expiry};
+use crate::kernel::Kernel;
 use crate::time::Timer;
 use core_timer::{RadixHeap, Step};
 
@@ -80,8 +80,8 @@ impl Kernel {
         let Some(core) = self.core() else {
             return;
         };
-        for _ in 0..EXPIRY_STEPS {
-            let step = core.timers_lock.locked(|| {
+        let step = || {
+            core.timers_lock.locked(|| {
                 let step = match self.timers.heap().pop() {
                     Some(timer) => Step::Expired(timer),
                     None => self.timers.heap().cascade(now),
@@ -91,14 +91,9 @@ impl Kernel {
                     timer.restarts().set(timer.is_periodic());
                 }
                 step
-            });
-            match step {
-                Step::Expired(timer) => expiry::expire_out_of_line(timer, self, now),
-                Step::Moved => {}
-                Step::Idle => return self.set_alarm(self.timers.heap().alarm()),
-            }
-        }
-        // If more timers are due, the compare value is still in the past and interrupts at once.
+            })
+        };
+        self.expire_by(step, now, || self.timers.heap().alarm());
     }
 }
 
