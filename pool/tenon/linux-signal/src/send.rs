@@ -39,6 +39,9 @@ pub(crate) fn send(
     info: &Info,
 ) -> Result<(), Errno> {
     let own = caller.process();
+    if target == Target::Process(own) {
+        return state.send(target, info);
+    }
     let sender = state.process_of(own).ok_or(Errno::ESRCH)?;
     let group = match target {
         Target::Process(number) | Target::Thread(_, number) => {

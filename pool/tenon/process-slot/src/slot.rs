@@ -210,10 +210,12 @@ impl Slot {
     }
 
     /// The instant up to which the thread has no budget, if its budget is depleted.
+    #[inline]
     pub fn throttled_until(&self) -> Option<Instant> {
-        let place = index_of(self);
-        let reserved = self.is_reserved().then_some(place);
-        let until = reserved.and_then(crate::budget::throttled_until);
+        if !self.is_reserved() {
+            return None;
+        }
+        let until = crate::budget::throttled_until(index_of(self));
         until.map(Instant::from_nanoseconds)
     }
 

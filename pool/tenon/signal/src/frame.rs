@@ -11,7 +11,7 @@ pub const SIZE: u64 = 4688;
 /// Bytes of the frame record behind it.
 pub const RECORD: u64 = 16;
 /// Bytes of a frame that are written, or read by `rt_sigreturn`.
-pub const USED: usize = 1152;
+pub const USED: usize = 1168;
 /// Where `ucontext_t` begins.
 pub const CONTEXT: u64 = 128;
 
@@ -22,6 +22,8 @@ mod at {
     pub const FAULT: usize = 304;
     pub const REGISTERS: usize = 312;
     pub const RECORDS: usize = 592;
+    /// Behind the head and the status of the first record.
+    pub const FP: usize = 608;
 }
 
 /// Words of the general registers: x0 to x30, the stack pointer, the program counter, PSTATE.
@@ -50,7 +52,7 @@ pub struct Registers {
 }
 
 /// v0 to v31, FPCR and FPSR.
-pub type FloatingPoint = [u64; 66];
+pub type FloatingPoint = [u8; 528];
 
 /// What a frame has beside the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,35 +75,78 @@ pub fn place(sp: u64, alternate: Option<AlternateStack>) -> (u64, u64) {
     (record.wrapping_sub(SIZE), record)
 }
 
-/// The bytes of a frame; `fault` are address and syndrome of a fault.
-#[must_use]
-pub fn encode(
-    info: &Info,
-    (general, registers): (&General, &Registers),
-    fp: &FloatingPoint,
-    saved: &Saved,
-    fault: (u64, u64),
-) -> [u8; USED] {
-    let mut bytes = [0; USED];
-    bytes[..Info::USED].copy_from_slice(&info.encode());
-    bytes[at::STACK..at::MASK].copy_from_slice(&saved.stack.encode());
-    let (words, _) = bytes.as_chunks_mut();
-    words[at::MASK / 8] = saved.mask.0.to_le_bytes();
-    words[at::FAULT / 8] = fault.0.to_le_bytes();
-    let (places, records) =
-        words[at::REGISTERS / 8..].split_at_mut(at::RECORDS / 8 - at::REGISTERS / 8);
-    put(places, general);
-    let others = [registers.sp, registers.pc, registers.pstate & FLAGS];
-    put(&mut places[general.len()..], &others);
-    let head = |record: (u32, usize)| u64::from(record.0) | (record.1 as u64) << 32;
-    // FPSR comes before FPCR.
-    let status = u64::from(fp[65] as u32) | fp[64] << 32;
-    put(records, &[head(FP), status]);
-    put(&mut records[2..], &fp[..64]);
-    if fault.1 != 0 {
-        put(&mut records[FP.1 / 8..], &[head(SYNDROME), fault.1]);
+/// A frame that is written to the memory of a process, again and again: what no frame uses is zero once
+/// and for all.
+#[derive(Debug)]
+pub struct Frame([u8; USED]);
+
+impl Default for Frame {
+    fn default() -> Self {
+        Self::new()
     }
-    bytes
+}
+
+impl Frame {
+    /// A frame of zeros.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self([0; USED])
+    }
+
+    /// The bytes of a frame: `store_fp` stores the registers of floating point, and `fault` are address
+    /// and syndrome of a fault.
+    pub fn encode(
+        &mut self,
+        info: &Info,
+        (general, registers): (&General, &Registers),
+        store_fp: impl FnOnce(&mut FloatingPoint),
+        saved: &Saved,
+        fault: (u64, u64),
+    ) -> &[u8; USED] {
+        let Self(bytes) = self;
+        bytes[..Info::USED].copy_from_slice(&info.encode());
+        bytes[at::STACK..at::MASK].copy_from_slice(&saved.stack.encode());
+        // FPCR and FPSR are stored where the next record begins, and moved from there.
+        bytes[at::FP..].first_chunk_mut().map(store_fp);
+        let (words, _) = bytes.as_chunks_mut();
+        words[at::MASK / 8] = saved.mask.0.to_le_bytes();
+        words[at::FAULT / 8] = fault.0.to_le_bytes();
+        let (places, records) =
+            words[at::REGISTERS / 8..].split_at_mut(at::RECORDS / 8 - at::REGISTERS / 8);
+        put(places, general);
+        let others = [registers.sp, registers.pc, registers.pstate & FLAGS];
+        put(&mut places[general.len()..], &others);
+        let head = |record: (u32, usize)| u64::from(record.0) | (record.1 as u64) << 32;
+        let (first, next) = records.split_at_mut(FP.1 / 8);
+        let mut status = [0; 2];
+        take(next, &mut status);
+        // FPSR comes before FPCR.
+        put(
+            first,
+            &[head(FP), u64::from(status[1] as u32) | status[0] << 32],
+        );
+        let syndrome = if fault.1 == 0 { 0 } else { head(SYNDROME) };
+        put(next, &[syndrome, fault.1]);
+        bytes
+    }
+}
+
+/// Frames between the memory of a process and the registers, which are kept: none is cleared for each
+/// signal.
+#[derive(Debug)]
+pub struct Buffers {
+    /// A frame that is written.
+    pub written: Frame,
+    /// The bytes of one that is read.
+    pub read: [u8; USED],
+}
+
+impl Buffers {
+    /// Without a frame.
+    pub const NEW: Self = Self {
+        written: Frame::new(),
+        read: [0; USED],
+    };
 }
 
 /// Writes words at the start of a part of a frame.
@@ -118,14 +163,14 @@ fn take(from: &[[u8; 8]], to: &mut [u64]) {
     }
 }
 
-/// Reads a frame. `None` if it is none: without a record of floating point, or with a PSTATE that a
-/// process cannot have. The registers are as before then.
+/// Reads a frame, with its registers of floating point, which are in its bytes. `None` if it is none:
+/// without a record of floating point, or with a PSTATE that a process cannot have. The registers are as
+/// before then.
 #[must_use]
-pub fn decode(
-    bytes: &[u8; USED],
+pub fn decode<'a>(
+    bytes: &'a mut [u8; USED],
     general: &mut General,
-    fp: &mut FloatingPoint,
-) -> Option<(Registers, Saved)> {
+) -> Option<(Registers, Saved, &'a FloatingPoint)> {
     let (words, _) = bytes.as_chunks();
     let word = |at: usize| words.get(at / 8).map(|word| u64::from_le_bytes(*word));
     let registers = Registers {
@@ -150,9 +195,6 @@ pub fn decode(
         record += size;
     }
     let status = word(record + 8)?;
-    take(words.get(record / 8 + 2..record / 8 + 66)?, fp);
-    take(&words[at::REGISTERS / 8..], general);
-    (fp[64], fp[65]) = (status >> 32, status & 0xffff_ffff);
     let saved = Saved {
         mask: Set(word(at::MASK)?) & !Set::UNBLOCKABLE,
         stack: AlternateStack::decode([
@@ -161,5 +203,11 @@ pub fn decode(
             word(at::STACK + 16)?,
         ]),
     };
-    Some((registers, saved))
+    let (words, _) = bytes.as_chunks_mut();
+    // As they are in the registers, in place of the record behind.
+    let next = words.get_mut(record / 8 + 66..record / 8 + 68)?;
+    put(next, &[status >> 32, status & 0xffff_ffff]);
+    take(&words[at::REGISTERS / 8..], general);
+    let fp = bytes[record + 16..].first_chunk()?;
+    Some((registers, saved, fp))
 }

@@ -145,6 +145,7 @@ impl Pending {
     }
 
     /// Takes the signal of a set that is delivered first.
+    #[inline]
     pub fn take(
         &mut self,
         from: Set,
@@ -153,6 +154,17 @@ impl Pending {
         frames: &mut Frames,
     ) -> Option<Info> {
         let signal = (self.set & from).first()?;
+        Some(self.take_signal(signal, queued, entries, frames))
+    }
+
+    /// Takes a signal that is pending.
+    fn take_signal(
+        &mut self,
+        signal: u8,
+        queued: &mut u32,
+        entries: &mut Entries,
+        frames: &mut Frames,
+    ) -> Info {
         let (mut found, mut more) = (None, false);
         let (mut at, mut before) = (if self.has_entries() { self.first } else { NONE }, NONE);
         while let Some(entry) = entries.0.get(at) {
@@ -174,10 +186,10 @@ impl Pending {
         if !more {
             self.set.remove(Set::of(&[signal]));
         }
-        Some(found.unwrap_or(Info {
+        found.unwrap_or(Info {
             signal,
             ..Info::default()
-        }))
+        })
     }
 
     fn unlink(&mut self, at: u32, before: u32, next: u32, entries: &mut Entries) {

@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::alternate_stack::AlternateStack;
+use crate::frame::Buffers;
 use crate::info::Info;
 use crate::queue::{Entries, Full, Pending};
 use crate::set::{SIGNALS, Set, number};
@@ -59,6 +60,8 @@ pub struct Signals {
     shared: &'static mut [Shared],
     own: &'static mut [Own],
     entries: Entries,
+    /// Frames of handlers, while they are copied.
+    pub buffers: &'static mut Buffers,
 }
 
 impl Shared {
@@ -96,11 +99,16 @@ impl Own {
 
 impl Signals {
     /// Without a signal, for as many processes and threads as there are places.
-    pub fn new(shared: &'static mut [Shared], own: &'static mut [Own]) -> Self {
+    pub fn new(
+        shared: &'static mut [Shared],
+        own: &'static mut [Own],
+        buffers: &'static mut Buffers,
+    ) -> Self {
         Self {
             shared,
             own,
             entries: Entries::new(),
+            buffers,
         }
     }
 

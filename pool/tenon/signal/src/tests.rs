@@ -1,6 +1,6 @@
 //! Tests: queues against a model, frames there and back.
 
-use crate::frame::{self, Registers, Saved};
+use crate::frame::{self, Frame, Registers, Saved};
 use crate::queue::{Entries, Full, Pending};
 use crate::{Action, AlternateStack, Effect, Info, Set, code, number};
 use proptest::prelude::*;
@@ -139,34 +139,44 @@ proptest! {
         fault in any::<(u64, u64)>(),
         disarms in any::<bool>(),
     ) {
-        let mut fp = [0; 66];
-        for (index, word) in fp.iter_mut().enumerate() {
-            *word = seed.wrapping_mul(index as u64 + 1);
+        let mut fp = [0; 528];
+        for (index, word) in fp.as_chunks_mut().0.iter_mut().enumerate() {
+            let word_of = seed.wrapping_mul(index as u64 + 1);
+            // FPCR and FPSR have 32 bits.
+            let bits = if index < 64 { u64::MAX } else { u32::MAX.into() };
+            *word = (word_of & bits).to_le_bytes();
         }
-        (fp[64], fp[65]) = (fp[64] & 0xffff_ffff, fp[65] & 0xffff_ffff);
         let registers = Registers { sp: rest[0], pc: rest[1], pstate: rest[2] };
         let stack = AlternateStack { start: 0x4000, size: 0x2000, disarms };
         let saved = Saved { mask: Set(mask), stack };
         let info = Info::of_fault(number::SEGV, 1, 0x1234);
-        let bytes = frame::encode(&info, (&x, &registers), &fp, &saved, fault);
-        let (mut general, mut read) = ([0; 31], [0; 66]);
-        let (found, kept) = frame::decode(&bytes, &mut general, &mut read).unwrap();
+        let mut written = Frame::new();
+        // What an earlier frame has left does not matter.
+        written.encode(&info, (&x, &registers), |place| *place = [1; 528], &saved, (1, 1));
+        let mut bytes = *written.encode(&info, (&x, &registers), |place| *place = fp, &saved, fault);
+        let start: [u8; Info::USED] = *bytes.first_chunk().unwrap();
+        let next = bytes[1120..].to_vec();
+        let mut general = [0; 31];
+        let (found, kept, read) = frame::decode(&mut bytes, &mut general).unwrap();
         prop_assert_eq!(general, x);
         prop_assert_eq!(found, Registers { pstate: rest[2] & 0xf << 28, ..registers });
         prop_assert_eq!(kept, Saved { mask: Set(mask) & !Set::UNBLOCKABLE, stack });
-        prop_assert_eq!(read, fp);
-        let start: [u8; Info::USED] = *bytes.first_chunk().unwrap();
+        prop_assert_eq!(*read, fp);
+        let head = if fault.1 == 0 { 0 } else { 0x10_4553_5201u64 };
+        prop_assert_eq!(&next[..8], head.to_le_bytes());
+        prop_assert_eq!(&next[8..16], fault.1.to_le_bytes());
+        prop_assert!(next[16..].iter().all(|byte| *byte == 0));
         prop_assert_eq!(Info::decode(number::SEGV, &start), info);
     }
 
     #[test]
     fn any_bytes_are_a_frame_or_none(bytes in prop::collection::vec(any::<u8>(), frame::USED)) {
-        let bytes: [u8; frame::USED] = bytes.try_into().unwrap();
-        let (mut general, mut fp) = ([1; 31], [1; 66]);
-        match frame::decode(&bytes, &mut general, &mut fp) {
+        let mut bytes: [u8; frame::USED] = bytes.try_into().unwrap();
+        let mut general = [1; 31];
+        match frame::decode(&mut bytes, &mut general) {
             // EL0 in AArch64 state, nothing masked.
-            Some((registers, _)) => prop_assert_eq!(registers.pstate & 0x3df, 0),
-            None => prop_assert_eq!((general, fp), ([1; 31], [1; 66])),
+            Some((registers, ..)) => prop_assert_eq!(registers.pstate & 0x3df, 0),
+            None => prop_assert_eq!(general, [1; 31]),
         }
     }
 }
@@ -184,18 +194,19 @@ fn a_frame_of_another_level_is_none() {
     };
     let info = Info::default();
     let general = [0; 31];
-    let bytes = frame::encode(&info, (&general, &registers), &[0; 66], &saved, (0, 0));
-    let decode = |bytes: &_| frame::decode(bytes, &mut [0; 31], &mut [0; 66]);
-    assert!(decode(&bytes).is_some());
+    let mut written = Frame::new();
+    let bytes = *written.encode(&info, (&general, &registers), |_| {}, &saved, (0, 0));
+    let decode = |mut bytes| frame::decode(&mut bytes, &mut [0; 31]).map(drop);
+    assert!(decode(bytes).is_some());
     for bit in [0, 2, 3, 4, 6, 7, 8, 9] {
         let mut wrong = bytes;
         let pstate = 312 + 33 * 8;
         wrong[pstate..pstate + 8].copy_from_slice(&(1u64 << bit).to_le_bytes());
-        assert!(decode(&wrong).is_none(), "{bit}");
+        assert!(decode(wrong).is_none(), "{bit}");
     }
     let mut without = bytes;
     without[592] = 0;
-    assert!(decode(&without).is_none());
+    assert!(decode(without).is_none());
     const { assert!(PAGE > frame::USED) };
 }
 

@@ -311,21 +311,26 @@ impl Space {
         });
     }
 
-    /// The floating-point registers of the current thread, which has this space: v0 to v31, FPCR,
-    /// FPSR.
-    pub fn fp(&self) -> [u64; 66] {
-        Kernel::with_irqs_masked(|_| {
-            self.store();
-            self.fp.0.get()
-        })
+    /// Stores the floating-point registers of the current thread, which has this space: v0 to v31, FPCR,
+    /// FPSR. A switch in between preserves them.
+    #[cfg_attr(not(target_arch = "aarch64"), expect(unused_variables))]
+    pub fn store_fp_to(&self, to: &mut [u8; 528]) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the place is of that size, and of this call alone; no access has to be aligned.
+        unsafe {
+            store_fp(to.as_mut_ptr().cast());
+        }
     }
 
-    /// Sets the floating-point registers of the current thread, which has this space.
-    pub fn set_fp(&self, fp: &[u64; 66]) {
-        Kernel::with_irqs_masked(|_| {
-            self.fp.0.set(*fp);
-            self.load_fp();
-        });
+    /// Loads the floating-point registers of the current thread, which has this space. A switch in
+    /// between preserves those that are loaded.
+    #[cfg_attr(not(target_arch = "aarch64"), expect(unused_variables))]
+    pub fn load_fp_from(&self, from: &[u8; 528]) {
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the place is of that size, and is only read; no access has to be aligned.
+        unsafe {
+            load_fp(from.as_ptr().cast());
+        }
     }
 
     /// Sets the thread pointer before the thread first runs.
@@ -542,7 +547,7 @@ unsafe extern "C" fn store_fp(to: *mut [u64; 66]) {
 /// Loads the floating-point registers.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-unsafe extern "C" fn load_fp(from: *mut [u64; 66]) {
+unsafe extern "C" fn load_fp(from: *const [u64; 66]) {
     core::arch::naked_asm!(
         ".arch_extension fp",
         ".arch_extension simd",

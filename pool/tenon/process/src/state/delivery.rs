@@ -200,13 +200,16 @@ impl State {
             pc: context.pc,
             pstate: context.pstate,
         };
-        let fp = slot.space.fp();
         let general = (&context.x, &registers);
-        let bytes = frame::encode(info, general, &fp, &saved, fault);
-        let (process, frames, _) = self.parts(slot)?;
+        let (process, frames, _, signals) = self.parts_with_signals(slot)?;
+        let store_fp = |to: &mut _| slot.space.store_fp_to(to);
+        let bytes = signals
+            .buffers
+            .written
+            .encode(info, general, store_fp, &saved, fault);
         let trampoline = process.trampoline as u64;
         let space = process.space()?;
-        space.write(start as usize, &bytes, frames)?;
+        space.write(start as usize, bytes, frames)?;
         let link = [context.x[29], context.x[30]].map(u64::to_le_bytes);
         space.write(record as usize, link.as_flattened(), frames)?;
         if stack.disarms && on_stack {
@@ -234,22 +237,21 @@ impl State {
         // SAFETY: the thread itself is not at EL0.
         let context = unsafe { &mut *slot.context() };
         let sp = context.sp;
-        let mut bytes = [0; frame::USED];
-        let mut fp = [0; 66];
-        let (process, frames, _) = self.parts(slot)?;
-        let read = process.space()?.read(sp as usize, &mut bytes, frames);
+        let (process, frames, _, signals) = self.parts_with_signals(slot)?;
+        let bytes = &mut signals.buffers.read;
+        let read = process.space()?.read(sp as usize, bytes, frames);
         let decoded = if read.is_ok() && sp.is_multiple_of(16) {
-            frame::decode(&bytes, &mut context.x, &mut fp)
+            frame::decode(bytes, &mut context.x)
         } else {
             None
         };
-        let Some((registers, saved)) = decoded else {
+        let Some((registers, saved, fp)) = decoded else {
             self.force(slot, &Info::of_fault(number::SEGV, 1, sp), (sp, 0));
             return Ok(());
         };
         (context.sp, context.pc) = (registers.sp, registers.pc);
         context.set_flags(registers.pstate);
-        slot.space.set_fp(&fp);
+        slot.space.load_fp_from(fp);
         let own = self.signals.own(place);
         if !own.stack.has(sp) {
             own.stack = saved.stack;

@@ -9,7 +9,7 @@ use tenon_process_slot::{NewThread, Thread};
 use tenon_process_slot::{Slot, lend, limit, slots};
 use tenon_program::{Errno, Space};
 use tenon_schedule::Schedule;
-use tenon_signal::{Info, code};
+use tenon_signal::{Info, Set, code};
 use tenon_thread::time::Instant;
 use tenon_vfs::{Device, Path, ROOT};
 
@@ -331,7 +331,7 @@ impl State {
             if slots().len() == 1 || state.slots_of(index).next().is_none() {
                 state.finish_process(index);
             } else {
-                state.hand_over(index);
+                state.hand_over(index, !Set::EMPTY);
                 state.report_stop(index);
             }
             state.wake();

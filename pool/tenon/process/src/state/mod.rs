@@ -26,7 +26,7 @@ use tenon_process_slot::{Hook, Hooks, Key, NUMBERS as NUMBERS_OF_CALLS};
 use tenon_process_slot::{Process, Scheduler, Slot, Thread, Vectors, limit, serves, slots};
 use tenon_program::{Errno, Strings};
 use tenon_schedule::{Entry, Rows};
-use tenon_signal::{Own, Shared, Signals};
+use tenon_signal::{Own, Shared, Signals, frame::Buffers};
 use tenon_sync::Mutex;
 use tenon_thread::output;
 use tenon_vfs::Tree;
@@ -126,12 +126,14 @@ impl State {
         let threads = reserve(slots * size_of::<Option<Thread>>())? as *mut Option<Thread>;
         let shared = reserve(count * size_of::<Shared>())? as *mut Shared;
         let own = reserve(slots * size_of::<Own>())? as *mut Own;
+        let buffers = reserve(size_of::<Buffers>())? as *mut Buffers;
         let entries = slots * size_of::<Option<Entry<Key>>>();
         let entries = reserve(entries)? as *mut Option<Entry<Key>>;
         // SAFETY: the places are of that size, aligned to pages, and of this state alone; zeros are
         // strings, and each process, thread and entry is written before its slice exists.
         let (strings, processes, threads, entries, signals) = unsafe {
             strings.write_bytes(0, 1);
+            buffers.write(Buffers::NEW);
             for index in 0..count {
                 processes.add(index).write(None);
                 shared.add(index).write(Shared::NEW);
@@ -149,6 +151,7 @@ impl State {
                 Signals::new(
                     core::slice::from_raw_parts_mut(shared, count),
                     core::slice::from_raw_parts_mut(own, slots),
+                    &mut *buffers,
                 ),
             )
         };

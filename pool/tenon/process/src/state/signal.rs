@@ -102,7 +102,7 @@ impl State {
         let limited = (info, limit);
         let pushed = self.signals.push(index, thread, limited, &mut self.frames);
         pushed.map_err(|_| Errno::EAGAIN)?;
-        self.interrupt_for(index, thread, Set::of(&[signal]));
+        self.interrupt_for(index, (main, thread.is_none()), Set::of(&[signal]));
         if let Some(on_signal) = self.on_signal {
             on_signal(self, number_of, signal);
         }
@@ -119,34 +119,31 @@ impl State {
         })
     }
 
-    /// Interrupts a thread that takes one of these signals.
-    fn interrupt_for(&mut self, index: usize, thread: Option<usize>, signals: Set) {
-        let first = thread.or_else(|| self.first_thread(index));
-        let Some(first) = first else { return };
+    /// Interrupts a thread that takes one of these signals, or else another one of the process.
+    fn interrupt_for(&mut self, index: usize, (first, others): (usize, bool), signals: Set) {
         let takes = |state: &mut Self, place: usize| {
             let own = state.signals.own(place);
             !(signals & (!own.mask | own.awaited)).is_empty()
         };
         let mut found = takes(self, first).then_some(first);
-        if found.is_none() && thread.is_none() {
-            for place in 0..self.threads.len() {
-                let thread = self.threads[place].as_ref();
-                if thread.is_some_and(|thread| thread.process == index) && takes(self, place) {
-                    found = Some(place);
-                    break;
-                }
-            }
+        if found.is_none() && others {
+            found = (0..self.threads.len()).find(|place| {
+                let thread = self.threads[*place].as_ref();
+                thread.is_some_and(|thread| thread.process == index) && takes(self, *place)
+            });
         }
         if let Some(place) = found {
             self.interrupt(place);
         }
     }
 
-    /// Has another thread take the signals of a process after the end of one of its threads.
-    pub(super) fn hand_over(&mut self, index: usize) {
-        let pending = self.signals.pending_shared(index);
-        if !pending.is_empty() {
-            self.interrupt_for(index, None, pending);
+    /// Has a thread of a process take those that are pending for all of them, of these signals.
+    pub(super) fn hand_over(&mut self, index: usize, signals: Set) {
+        let signals = self.signals.pending_shared(index) & signals;
+        if !signals.is_empty()
+            && let Some(first) = self.first_thread(index)
+        {
+            self.interrupt_for(index, (first, true), signals);
         }
     }
 
@@ -197,10 +194,7 @@ impl State {
         let own = self.signals.own(place);
         let blocked = mask & !own.mask;
         own.mask = mask & !Set::UNBLOCKABLE;
-        let others = self.signals.pending_shared(index) & blocked;
-        if !others.is_empty() {
-            self.interrupt_for(index, None, others);
-        }
+        self.hand_over(index, blocked);
         if self.signals.is_interrupted(index, place) {
             slot.attend();
         }
