@@ -1,12 +1,13 @@
 //! The page with the histogram, and its values as JSON.
 
-use crate::histogram::{BUCKETS, Snapshot, begin_us};
+use crate::histogram::{BUCKETS, begin_us};
+use crate::state::Values;
 use core::fmt::{self, Write};
 
 /// Begin of the page, up to the values.
 const HEAD: &str = "<!doctype html>\n<html lang=en><meta charset=utf-8>\
 <meta name=viewport content=\"width=device-width\"><meta http-equiv=refresh content=1>\
-<title>Control loop: latency</title>\n<style>
+<title>Control loop</title>\n<style>
 :root{--ink:#16202b;--dim:#66727f;--line:#dfe5eb;--card:#fff;--back:#f3f5f8;--bar:#2563c9;--late:#c8372d}
 @media(prefers-color-scheme:dark){:root{--ink:#e7edf3;--dim:#93a0ad;--line:#2b3540;--card:#171e26;\
 --back:#0f141a;--bar:#5b96f5;--late:#f0685e}}
@@ -21,7 +22,7 @@ svg{display:block;width:100%;box-sizing:border-box}
 text{font:11px system-ui,sans-serif;fill:var(--dim);text-anchor:middle}
 .n{fill:var(--ink)}rect{fill:var(--bar)}.late{fill:var(--late)}line{stroke:var(--line)}
 </style>
-<main><h1>Control loop</h1><p>1 kHz on a Tenon VM: time from each release to its job, live</p>\n";
+<main><h1>Control loop</h1><p>";
 
 /// End of the page.
 const TAIL: &str = "</svg><p>Number of jobs by latency, on a logarithmic scale; \
@@ -40,10 +41,22 @@ const HIGHEST: u64 = 210;
 /// # Errors
 ///
 /// If it does not fit.
-pub fn html(page: &mut impl Write, values: &Snapshot, period_us: u64) -> fmt::Result {
+pub fn html(page: &mut impl Write, state: &Values) -> fmt::Result {
+    let (values, period_us) = (&state.latencies, state.period_ns / 1000);
     page.write_str(HEAD)?;
+    writeln!(
+        page,
+        "every {} µs on Tenon: temperature, and time from each release to its job, live</p>",
+        Grouped(period_us)
+    )?;
     page.write_str("<dl>")?;
     let microseconds = (values.largest_ns / 1000, values.largest_ns % 1000 / 100);
+    let tenths = state.temperature / 100;
+    tile(
+        page,
+        "temperature",
+        format_args!("{}.{} °C", tenths / 10, tenths % 10),
+    )?;
     tile(
         page,
         "releases",
@@ -112,16 +125,19 @@ fn tile(page: &mut impl Write, name: &str, value: fmt::Arguments<'_>) -> fmt::Re
     write!(page, "<div><dt>{name}</dt><dd>{value}</dd></div>")
 }
 
-/// Writes the values: times in microseconds and nanoseconds, the begin of each bucket, and the number
-/// of latencies in it.
+/// Writes the values: the temperature in millidegrees, times in microseconds and nanoseconds, the
+/// begin of each bucket, and the number of latencies in it.
 ///
 /// # Errors
 ///
 /// If they do not fit.
-pub fn json(text: &mut impl Write, values: &Snapshot, period_us: u64) -> fmt::Result {
+pub fn json(text: &mut impl Write, state: &Values) -> fmt::Result {
+    let values = &state.latencies;
     write!(
         text,
-        "{{\"period_us\":{period_us},\"releases\":{}",
+        "{{\"millidegrees\":{},\"period_us\":{},\"releases\":{}",
+        state.temperature,
+        state.period_ns / 1000,
         values.total()
     )?;
     write!(
@@ -182,23 +198,31 @@ impl fmt::Display for Label {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::histogram::Snapshot;
 
     #[test]
     fn the_page_has_a_bar_for_each_bucket_in_use() {
-        let mut values = Snapshot::default();
+        let mut state = Values {
+            temperature: 59_876,
+            period_ns: 1_000_000,
+            ..Values::default()
+        };
         let mut empty = String::new();
-        html(&mut empty, &values, 1000).unwrap();
+        html(&mut empty, &state).unwrap();
         assert!(!empty.contains("<rect"));
+        let values = &mut state.latencies;
         values.counts[2] = 12_345;
         values.counts[3] = 7;
         values.counts[BUCKETS - 1] = 1;
         values.largest_ns = 4_321_987;
         values.late = 1;
         let mut page = String::new();
-        html(&mut page, &values, 1000).unwrap();
+        html(&mut page, &state).unwrap();
         assert_eq!(page.matches("<rect").count(), 3);
         assert_eq!(page.matches("class=late").count(), 1);
         for text in [
+            "every 1,000 µs",
+            "59.8 °C</dd>",
             "12,353</dd>",
             "4,321.9 µs",
             ">12,345</text>",
@@ -211,25 +235,36 @@ mod tests {
 
     #[test]
     fn the_page_fits_with_the_largest_values() {
-        let values = Snapshot {
-            counts: [u64::MAX / BUCKETS as u64; BUCKETS],
-            largest_ns: u64::MAX,
-            late: u64::MAX,
+        let state = Values {
+            temperature: i32::MAX,
+            period_ns: u64::MAX,
+            latencies: Snapshot {
+                counts: [u64::MAX / BUCKETS as u64; BUCKETS],
+                largest_ns: u64::MAX,
+                late: u64::MAX,
+            },
         };
         let mut page = String::new();
-        html(&mut page, &values, 1000).unwrap();
+        html(&mut page, &state).unwrap();
         assert!(page.len() <= crate::PAGE, "{}", page.len());
+        let mut values = String::new();
+        json(&mut values, &state).unwrap();
+        assert!(values.len() <= crate::VALUES, "{}", values.len());
     }
 
     #[test]
     fn the_values_are_json() {
-        let mut values = Snapshot::default();
-        values.counts[1] = 3;
-        values.largest_ns = 1500;
+        let mut state = Values {
+            temperature: 60_123,
+            period_ns: 5_000_000,
+            ..Values::default()
+        };
+        state.latencies.counts[1] = 3;
+        state.latencies.largest_ns = 1500;
         let mut text = String::new();
-        json(&mut text, &values, 1000).unwrap();
-        let begin = "{\"period_us\":1000,\"releases\":3,\"largest_ns\":1500,\"late\":0,\
-            \"begin_us\":[0,1,2,4,";
+        json(&mut text, &state).unwrap();
+        let begin = "{\"millidegrees\":60123,\"period_us\":5000,\"releases\":3,\
+            \"largest_ns\":1500,\"late\":0,\"begin_us\":[0,1,2,4,";
         assert!(text.starts_with(begin), "{text}");
         assert!(text.ends_with(",\"counts\":[0,3,0,0,0,0,0,0,0,0,0,0,0,0]}\n"));
     }
