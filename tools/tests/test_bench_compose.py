@@ -63,8 +63,8 @@ def test_an_answer_is_right_or_what_is_wrong_is_said(pool, wanted, fault):
 
 
 def test_refusals_are_judged_by_what_they_name(pool):
-    refused = composed("a control loop that answers UDP requests", pool=pool)
-    assert objective(answer="missing", missing=("net.ip", "UDP")).faults(refused) == []
+    refused = composed("a control loop that sends MQTT messages", pool=pool)
+    assert objective(answer="missing", missing=("net.mqtt", "MQTT")).faults(refused) == []
     wrong = objective(answer="missing", missing=("CAN",))
     assert wrong.faults(refused) == ["not missing: CAN"]
     clash = composed("a tickless control loop with a periodic tick", pool=pool)

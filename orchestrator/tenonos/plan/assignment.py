@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tenonos.plan import templates
+from tenonos.plan import networks, templates
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import (
@@ -71,8 +71,8 @@ def placed(plan: Plan, pool: Pool) -> Plan:
     guests = [
         g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
     ]
-    plan = _apart(plan.model_copy(update={"items": items, "guests": guests}), pool)
-    return _with_both_ends(plan)
+    plan = networks.demanded(plan.model_copy(update={"items": items, "guests": guests}), pool)
+    return networks.connected(_with_both_ends(_apart(plan, pool)))
 
 
 def _with_both_ends(plan: Plan) -> Plan:

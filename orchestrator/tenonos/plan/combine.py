@@ -199,7 +199,7 @@ def _by_reader(
     agreed = {str(i.value) for i in rules.items if i.stated and i.kind in ("capability", "forbid")}
     agreed |= {str(missing.capability) for missing in rules.missing}
     linuxes = _linuxes(rules, reading)
-    exact = [*_exact(rules)]
+    exact = [*_exact(rules, reading, lacking)]
     plan = Claims(reading, pool, frozenset(agreed), lacking, linuxes, answers, exact).plan()
     known = {missing.capability for missing in plan.missing}
     lacks = [m for m in _lacking(rules, reading, lacking) if m.capability not in known]
@@ -284,10 +284,19 @@ def _assumption(said: Statement, taken_as: str, instead_of: str) -> Assumption:
     )
 
 
-def _exact(rules: Plan) -> Iterator[Item]:
-    """Demands that the rules read by set phrases: a board and a utility."""
+def _exact(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Iterator[Item]:
+    """Demands that the rules read by set phrases, a board and a utility, and by proper names of
+    what the pool might lack, as HTTP; a number of VMs where the reader has none."""
     there: set[str] = set()
     for item in rules.items:
         if item.stated and item.kind in ("board", "utility") and item.kind not in there:
             there.add(item.kind)
+            yield item.model_copy(update={"image": None})
+        elif item.kind == "vms" and not (reading.vms or reading.tasks):
+            yield item
+        elif (
+            item.kind == "capability"
+            and (text := lacking.get(str(item.value)))
+            and stands(str(item.value), text, item.source or "")
+        ):
             yield item.model_copy(update={"image": None})

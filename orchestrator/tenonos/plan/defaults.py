@@ -58,6 +58,10 @@ RULES = {
     "ends-of-the-application": "a channel of the application, to the VM with the other end",
     "a-core-of-its-maker": "on the last core of its creator, at a higher priority",
     "affirmed-when-asked": "the user said so when asked",
+    "what-is-demanded-needs-the-network": "it is not possible without the IP stack",
+    "alone-with-the-card-of-the-machine": "a network without other VMs is that of the machine, and"
+    " so its image runs without a hypervisor",
+    "a-linux-on-the-network": "a network of VMs has two members at least",
     "linux-has-the-file-system": "files on a disk are Linux's, on a disk of its own",
     "at-most": "an upper bound",
     "alone-forbids-guests": "alone: no other guest system",

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tenonos.plan import channels, effects, native_tasks, priorities
+from tenonos.plan import channels, effects, native_tasks, networks, priorities
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.assignment import SHARED
 from tenonos.plan.defaults import is_direct
 from tenonos.plan.models import (
     CHANNEL,
+    DIRECT,
     DISPATCH,
     PARTITION,
     PROCESSES,
@@ -30,7 +31,6 @@ from tenonos.plan.pool import C_LIBRARY, Pool
 from tenonos.plan.solve import Demand
 from tenonos.system.board import Board
 
-DIRECT = "virt.irq.direct"
 ENTROPY = "virt.entropy"
 
 
@@ -74,6 +74,7 @@ class Demands:
         for guest in vms(self.guests):
             needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
         needs |= {*effects.of_mortise(self.items)}
+        needs |= {networks.NET} if networks.members(self.guests, self.items) else set()
         needed = [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
         return needed + tasks
 

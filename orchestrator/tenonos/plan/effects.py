@@ -17,8 +17,6 @@ from tenonos.system.board import Board
 from tenonos.system.schema import (
     DetachSpec,
     DiskSpec,
-    NetworkSpec,
-    PortSpec,
     RegulationSpec,
     ReserveSpec,
     SystemSpec,
@@ -27,15 +25,14 @@ from tenonos.system.schema import (
 )
 from tenonos.system.units import size_text
 
-BANDWIDTH, DETACH, DISK, DRIVE, NET, VLIB = (
+BANDWIDTH, DETACH, DISK, DRIVE, VLIB = (
     "virt.bandwidth",
     "virt.detach",
     "virt.disk",
     "virt.drive",
-    "virt.net",
     "virt.vlib",
 )
-OF_A_LINUX = frozenset([BANDWIDTH, DETACH, DISK, DRIVE, NET, VLIB])
+OF_A_LINUX = frozenset([BANDWIDTH, DETACH, DISK, DRIVE, VLIB])
 """Capabilities that act on a Linux VM, or by one."""
 CYCLES = 500_000
 """Half of a millisecond of a core, at the 1 GHz at which an emulated core counts."""
@@ -46,8 +43,6 @@ DISK_SIZE = 16 << 20
 OFFSET = 1 << 20
 MODULES = ["virtio_mmio", "virtio_blk"]
 """The drivers of Linux for a virtual disk."""
-CARD_MODULES = ["virtio_mmio", "virtio_net"]
-"""The drivers of Linux for a card in a network."""
 EXAMPLE = ROOT / "examples" / "systems" / "vlib"
 CALLED = "classifier"
 """The vLib that the calling application of the pool opens."""
@@ -75,10 +70,9 @@ def is_regulated(items: Sequence[Item]) -> bool:
 
 def missing(guests: Sequence[Guest], items: Sequence[Item]) -> Iterator[Missing]:
     """Demands with a rule that has nothing to act on."""
-    linuxes = [guest for guest in guests if guest.kind == "linux"]
+    there = any(guest.kind == "linux" for guest in guests)
     for item in items:
-        least = 2 if item.value == NET else 1
-        if item.kind == "capability" and item.value in OF_A_LINUX and len(linuxes) < least:
+        if item.kind == "capability" and item.value in OF_A_LINUX and not there:
             yield Missing(capability=str(item.value), source=item.source)
 
 
@@ -161,19 +155,6 @@ def _drive(
     return spec.model_copy(update={"disk": [*spec.disk, *disks]})
 
 
-def _net(
-    spec: SystemSpec, plan: Plan, cpus: Mapping[str, Sequence[int]], board: Board
-) -> SystemSpec:
-    """A network between all Linux VMs, each with an address and the drivers of its card."""
-    vms = [vm for vm in spec.vm if vm.kind == "linux"]
-    for vm in vms:
-        drivers = [name for name in CARD_MODULES if name not in vm.modules]
-        spec = _with(spec, vm, modules=[*vm.modules, *drivers])
-    ports = [PortSpec(vm=vm.name, address=f"10.0.0.{n}/24") for n, vm in enumerate(vms, start=1)]
-    network = NetworkSpec(name="lan", vms=[vm.name for vm in vms], port=ports)
-    return spec.model_copy(update={"network": [*spec.network, network]})
-
-
 def _vlib(
     spec: SystemSpec, plan: Plan, cpus: Mapping[str, Sequence[int]], board: Board
 ) -> SystemSpec:
@@ -188,4 +169,4 @@ def _vlib(
 
 _RULES: Mapping[
     str, Callable[[SystemSpec, Plan, Mapping[str, Sequence[int]], Board], SystemSpec]
-] = {BANDWIDTH: _bandwidth, DETACH: _detach, DISK: _disk, DRIVE: _drive, NET: _net, VLIB: _vlib}
+] = {BANDWIDTH: _bandwidth, DETACH: _detach, DISK: _disk, DRIVE: _drive, VLIB: _vlib}

@@ -29,6 +29,8 @@ Utility = Literal["footprint", "latency", "balance"]
 
 DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.template"
 """Capabilities for shared cores, dynamic VMs, and VMs created on demand."""
+DIRECT = "virt.irq.direct"
+"""The capability of interrupts without an exit."""
 CHANNEL = "ipc.channel"
 """The capability for channels between VMs."""
 NATIVE = "virt.native"

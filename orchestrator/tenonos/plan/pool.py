@@ -217,10 +217,14 @@ class Pool:
         return not {C_LIBRARY, self.symbol(POSIX), *done}.isdisjoint(asked)
 
     def linked(self, app: str) -> frozenset[str]:
-        """The symbols of the libraries that an application's image can link."""
+        """The symbols of the libraries that an application's image can link: those that it needs,
+        their options, and those that register in the place of one of these."""
         needed = self._needed([self.libraries[app]] if app in self.libraries else [])
         options = [option for lib in needed for option in self.index.pool_options(lib)]
-        return frozenset(lib.symbol for lib in self._needed([*needed, *options])) - {app}
+        whole = self._needed([*needed, *options])
+        names = {lib.id for lib in whole}
+        over = [lib for lib in self.index.libraries if any(r.over in names for r in lib.registers)]
+        return frozenset(lib.symbol for lib in self._needed([*whole, *over])) - {app}
 
     def _needed(self, crates: Iterable[library.Library]) -> list[library.Library]:
         """Crates with all their dependencies."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tenonos.errors import InputError
 from tenonos.paths import ROOT
-from tenonos.plan import bounds, effects, native_tasks, parameters, priorities, sizes, templates
+from tenonos.plan import (
+    bounds,
+    effects,
+    native_tasks,
+    networks,
+    parameters,
+    priorities,
+    sizes,
+    templates,
+)
 from tenonos.plan.allocate import allocate
 from tenonos.plan.defaults import RULES, is_direct
 from tenonos.plan.models import (
@@ -69,6 +78,7 @@ def system_files(
     )
     cpus = {name: image.cpus for name, image in answer.images.items()}
     spec = effects.keyed(spec, plan, cpus, composer.board)
+    spec = networks.keyed(spec, plan, answer.images, composer.board)
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
     files |= effects.files(plan.items)
@@ -127,10 +137,10 @@ def _vm(guest: Guest, answer: Composition, plan: Plan, composer: Composer) -> Vm
         )
     app = composer.apps[name]
     common |= {"app": composer.pool.entries[app].name, "input": INPUT in image.libraries}
-    if is_bare(plan.items):
-        return VmSpec(**common, **_limits(name, plan))
     if set(PROCESSES) & set(image.capabilities):
         common |= FIRST_PROCESS if composer.program is None else composer.program.keys
+    if is_bare(plan.items):
+        return VmSpec(**common, **_limits(name, plan))
     return VmSpec(
         **common,
         interrupts=guest.interrupts,

@@ -152,8 +152,8 @@ def test_a_demand_has_an_origin():
     [
         (["blorp"], "not understood: “blorp”"),
         (
-            ["a web server at 1 kHz"],
-            "nothing in the pool provides “web server” (net.ip); understood: period 1ms",
+            ["an MQTT broker at 1 kHz"],
+            "nothing in the pool provides “MQTT broker” (net.mqtt); understood: period 1ms",
         ),
         ([DEMO, "--board", "qemu-vrit"], 'unknown board "qemu-vrit"; did you mean qemu-virt?'),
         (
@@ -215,9 +215,9 @@ def test_a_core_that_something_is_not_to_have_is_not_given_to_it(composed, objec
 
 
 def test_with_json_a_refusal_is_printed_too(capsys):
-    assert cli.run(["compose", "a web server at 1 kHz", "--json"]) == 2
+    assert cli.run(["compose", "an MQTT broker at 1 kHz", "--json"]) == 2
     answer = json.loads(capsys.readouterr().out)
-    assert answer["missing"] == [{"capability": "net.ip", "from": "web server"}]
+    assert answer["missing"] == [{"capability": "net.mqtt", "from": "MQTT broker"}]
     assert answer["images"] == {}
     assert answer["conflict"] == []
 
@@ -274,7 +274,9 @@ def test_every_chosen_library_has_a_reason_that_leads_to_a_demand(pool, folder):
 
 def test_what_is_out_is_explained_too(pool, folder):
     explainer = Explainer(folder, pool)
-    assert {e.because for e in explainer.about("net.ip")} == {"no library of the pool provides it"}
+    assert {e.because for e in explainer.about("net.mqtt")} == {
+        "no library of the pool provides it"
+    }
     out = [e.because for e in explainer.about("APP_HELLO")]
     assert any("depends on IMAGE_TENON" in because for because in out)
     assert any("nothing demands it" in because for because in out)

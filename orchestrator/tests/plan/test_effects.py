@@ -42,11 +42,6 @@ def test_two_linux_vms_have_a_network_with_addresses(composed, tmp_path):
     assert all({"virtio_mmio", "virtio_net"} <= {*vm.modules} for vm in made.vms)
 
 
-def test_a_network_of_a_real_time_vm_is_missing(composed):
-    answer = composed("a virtual network between Linux and a control loop")
-    assert [missing.capability for missing in answer.missing] == ["virt.net"]
-
-
 def test_a_called_linux_has_a_vlib_with_its_program(composed, tmp_path):
     answer = composed("image-client calls Linux as a library")
     made = loaded(answer, tmp_path)

@@ -129,10 +129,10 @@ def test_a_number_that_is_forgotten_is_missing(pool):
 
 
 def test_what_the_pool_only_has_a_name_for_is_missing(pool):
-    text = "a 1 kHz loop with a web server"
-    web = claim("capability", "web server", "net.ip")
-    plan = read(pool, reply([vm("loop")], [NUMBERS[0], web]), text=text)
-    assert [(m.capability, m.source) for m in plan.missing] == [("net.ip", "web server")]
+    text = "a 1 kHz loop with an MQTT broker"
+    broker = claim("capability", "MQTT broker", "net.mqtt")
+    plan = read(pool, reply([vm("loop")], [NUMBERS[0], broker]), text=text)
+    assert [(m.capability, m.source) for m in plan.missing] == [("net.mqtt", "MQTT broker")]
 
 
 @pytest.mark.parametrize("said", [reply(), reply(ignored=[TEXT])])

@@ -17,7 +17,7 @@ from tenonos.plan.retrieval.knowledge import split_keywords
     [
         ("networking", "net.ip"),
         ("TCP/IP", "net.ip"),
-        ("web pages", "net.ip"),
+        ("web pages", "net.http"),
         ("virtual network", "virt.net"),
         ("Linux", "guest.linux"),
         ("linnux", "guest.linux"),

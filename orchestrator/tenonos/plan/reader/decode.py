@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ _EVIDENCE = 0.2
 _FALL = 3.5
 """The most that the score of a token of evidence is below the best one's."""
 _HELD = 0.5
+_POSSESSIVE = re.compile(r"^['’]?s(?= )")
 LIKELY = 0.05
 """The least probability of a statement that is less probable than none."""
 _UNITS = {
@@ -113,7 +115,8 @@ class Decoder:
         return sorted(found, key=lambda run: run.first)
 
     def _whole(self, runs: Sequence[Run]) -> list[Run]:
-        """Runs of one kind with nothing between them are one: `one` and `real-time guest`."""
+        """Runs of one kind with nothing or a possessive between them are one: `one` and `real-time
+        guest`, `pump` and `'s VM`."""
         found: list[Run] = []
         for run in runs:
             before = found[-1] if found else None
@@ -126,7 +129,7 @@ class Decoder:
 
     def _adjoin(self, before: Run, run: Run) -> bool:
         start, end = self.pieces[before.last - 1].end, self.pieces[run.first].start
-        return not self.text[start:end].strip(" :-")
+        return not _POSSESSIVE.sub("", self.text[start:end]).strip(" :-")
 
     def _words(self, first: int, last: int) -> tuple[str, int]:
         """The words of tokens [first, last), whole, and their position."""

@@ -221,7 +221,7 @@ NEGATION = [
     Case(
         "a 1 kHz control loop beside Linux; a web server is not needed",
         BESIDE,
-        (("forbid", "net.ip", None),),
+        (("forbid", "net.http", None),),
     ),
     Case("we do not want Linux, only a 1 kHz control loop", ALONE),
     Case("a 1 kHz loop beside Linux; leave the shell out", BESIDE, (("forbid", "shell", None),)),
