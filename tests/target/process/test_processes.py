@@ -168,6 +168,17 @@ def test_threads_wait_for_each_other_and_end_together(tenon, tmp_path):
 
 
 @pytest.mark.timeout(300)
+def test_deadlines_at_a_release_do_not_delay_it(tenon, tmp_path):
+    folder = system(tmp_path / "sleepers", "sleepers")
+    compiled(ROOT / "tests/support/sleepers.c", folder / "files/init")
+    last = until(tmp_path, programs="init has ended")
+    outcome = tenon("run", folder, "--headless", "--deterministic", *last)
+    assert outcome.said("programs") == ["ended: 10", "init has ended"]
+    unharmed(outcome)
+    assert outcome.task["released"] > 200
+
+
+@pytest.mark.timeout(300)
 def test_a_program_that_is_none_is_refused(tenon, tmp_path):
     folder = system(tmp_path / "no-program", "no-program")
     program = folder / "files/init"
