@@ -2,7 +2,8 @@
 
 use crate::memory::{BUFFER, Direction, Memory, QUEUE, SHARERS};
 use crate::registers::{
-    BLOCK, MAGIC, VERSION, agree, capacity, feature, offered, offset, reset, status,
+    TRANSPORTS, Transport, VERSION, agree, capacity, feature, has_disk, offered, offset, reset,
+    status,
 };
 use crate::{Error, Frame, Registers, SECTOR};
 
@@ -53,6 +54,18 @@ pub struct Drive<R = Frame> {
     off: bool,
 }
 
+impl<R: Registers + Clone> Drive<Transport<R>> {
+    /// Initialises the first disk behind a page of transports.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it lacks a required feature.
+    pub fn find(page: &R, memory: &'static Memory) -> Result<Self, Error> {
+        let mut all = (0..TRANSPORTS).map(|number| Transport::new(page.clone(), number));
+        Self::open(all.find(has_disk).ok_or(Error::Absent)?, memory)
+    }
+}
+
 impl<R: Registers> Drive<R> {
     /// Initialises a disk.
     ///
@@ -60,7 +73,7 @@ impl<R: Registers> Drive<R> {
     ///
     /// If there is none, or it lacks a required feature.
     pub fn open(mut registers: R, memory: &'static Memory) -> Result<Self, Error> {
-        if registers.read(offset::MAGIC) != MAGIC || registers.read(offset::DEVICE) != BLOCK {
+        if !has_disk(&registers) {
             return Err(Error::Absent);
         }
         if registers.read(offset::VERSION) != VERSION {

@@ -49,7 +49,7 @@ pub use hw_arch::dma::Frame;
 pub use drive::{Drive, Request};
 pub use hw_arch::mmio::Registers;
 pub use memory::{BUFFER, Memory, SHARERS};
-pub use registers::POLL_LIMIT;
+pub use registers::{POLL_LIMIT, TRANSPORTS, Transport};
 
 /// Bytes of a sector, the unit of requests (5.2.4).
 pub const SECTOR: u64 = 512;

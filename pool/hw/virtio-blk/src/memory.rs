@@ -101,6 +101,26 @@ impl Memory {
         self.buffers.get(sharer).map(address)
     }
 
+    /// Copies bytes from the start of a sharer's buffer, which is not in flight.
+    pub fn read(&self, sharer: usize, to: &mut [u8]) {
+        let words = self.buffers.get(sharer).into_iter().flatten();
+        for (part, word) in to.chunks_mut(8).zip(words) {
+            let bytes = word.load(Ordering::Relaxed).to_le_bytes();
+            part.copy_from_slice(&bytes[..part.len()]);
+        }
+    }
+
+    /// Copies bytes to the start of a sharer's buffer, which is not in flight. The last word is filled
+    /// with zeros.
+    pub fn write(&self, sharer: usize, from: &[u8]) {
+        let words = self.buffers.get(sharer).into_iter().flatten();
+        for (part, word) in from.chunks(8).zip(words) {
+            let mut bytes = [0; 8];
+            bytes[..part.len()].copy_from_slice(part);
+            word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+        }
+    }
+
     /// Addresses of descriptor table, available ring and used ring.
     pub(crate) fn parts(&self) -> [u64; 3] {
         [

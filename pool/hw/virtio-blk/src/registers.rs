@@ -5,6 +5,39 @@ use crate::{Error, Registers};
 /// Maximum number of polls of a register before a disk is considered unresponsive.
 pub const POLL_LIMIT: u32 = 100_000;
 
+/// Transports in a page.
+pub const TRANSPORTS: usize = 8;
+
+/// Bytes of the registers of a transport.
+const STRIDE: usize = 0x200;
+
+/// The registers of one transport in a page of several.
+#[derive(Clone, Copy, Debug)]
+pub struct Transport<R> {
+    page: R,
+    start: usize,
+}
+
+impl<R: Registers> Transport<R> {
+    /// The transport of this number; beyond a page's, its registers are outside the frame.
+    pub const fn new(page: R, number: usize) -> Self {
+        Self {
+            page,
+            start: number * STRIDE,
+        }
+    }
+}
+
+impl<R: Registers> Registers for Transport<R> {
+    fn read(&self, offset: usize) -> u32 {
+        self.page.read(self.start + offset)
+    }
+
+    fn write(&mut self, offset: usize, value: u32) {
+        self.page.write(self.start + offset, value);
+    }
+}
+
 /// Register offsets.
 pub(crate) mod offset {
     pub const MAGIC: usize = 0x000;
@@ -49,6 +82,11 @@ pub(crate) mod feature {
     pub const READ_ONLY: u64 = 1 << 5;
     pub const FLUSH: u64 = 1 << 9;
     pub const VERSION_1: u64 = 1 << 32;
+}
+
+/// Whether a block device is behind the registers.
+pub(crate) fn has_disk(registers: &impl Registers) -> bool {
+    registers.read(offset::MAGIC) == MAGIC && registers.read(offset::DEVICE) == BLOCK
 }
 
 /// Resets the device and waits for completion (2.4.1).

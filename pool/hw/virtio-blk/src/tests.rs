@@ -335,3 +335,54 @@ proptest! {
         }
     }
 }
+
+/// A page of transports, one of which has the disk.
+#[derive(Clone)]
+struct Page(Bus);
+
+impl Registers for Page {
+    fn read(&self, at: usize) -> u32 {
+        match at / 0x200 {
+            3 => self.0.read(at % 0x200),
+            _ => 0,
+        }
+    }
+
+    fn write(&mut self, at: usize, value: u32) {
+        assert_eq!(at / 0x200, 3, "another transport is written");
+        self.0.write(at % 0x200, value);
+    }
+}
+
+#[test]
+fn the_disk_of_a_page_is_found_and_its_bytes_are_copied() {
+    let bus = Bus::new();
+    let memory = bus.0.borrow().memory;
+    let mut drive = Drive::find(&Page(bus.clone()), memory).unwrap();
+    let bytes: Vec<u8> = (0..1020).map(|at| (at * 7) as u8).collect();
+    memory.write(1, &bytes);
+    drive.submit(
+        1,
+        Request::Write {
+            sector: 4,
+            count: 2,
+        },
+    );
+    bus.work(0);
+    assert_eq!(drive.poll(1), Some(true));
+    memory.write(1, &[0; BUFFER]);
+    drive.submit(
+        1,
+        Request::Read {
+            sector: 4,
+            count: 2,
+        },
+    );
+    bus.work(0);
+    assert_eq!(drive.poll(1), Some(true));
+    let mut read = [0xff; 1024];
+    memory.read(1, &mut read);
+    assert_eq!((&read[..1020], &read[1020..]), (&bytes[..], &[0; 4][..]));
+    bus.0.borrow_mut().registers.insert(offset::DEVICE, 1);
+    assert_eq!(Drive::find(&Page(bus), memory).err(), Some(Error::Absent));
+}
