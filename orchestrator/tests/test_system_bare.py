@@ -68,6 +68,16 @@ def test_a_network_card_is_behind_a_transport_of_virtio_1(tmp_path):
     assert image.devices == ()
 
 
+def test_an_image_drives_a_disk_whose_file_stays(tmp_path):
+    text = ECHO + '[[disk]]\ndevice = "virtio0"\nfile = "disk.img"\nkeep = true\n'
+    (tmp_path / "disk.img").write_bytes(bytes(512))
+    loaded = load(tmp_path, text)
+    options = " ".join(device_backends.arguments(loaded, tmp_path))
+    assert options.startswith("-global virtio-mmio.force-legacy=false -drive file=")
+    assert "disk.img,format=raw,if=none,id=disk0" in options
+    assert options.endswith("-device virtio-blk-device,drive=disk0,bus=virtio-mmio-bus.0")
+
+
 @pytest.mark.parametrize("port", ["7", "7:7", "7:7/icmp", "0:7/udp", "7:65536/tcp", "a:7/udp"])
 def test_a_forwarded_port_has_two_numbers_and_a_protocol(tmp_path, port):
     with pytest.raises(InputError, match=rf'15: forward: "{port}" (is not|has) a port'):

@@ -1,7 +1,7 @@
-"""A FAT16 file system with a few files, for firmware that boots from a disk.
+"""A FAT16 file system with a few files, for firmware that boots from a disk, and a checker of one.
 
-Microsoft FAT specification (FATGEN103). Names are short ones (8.3) in capital letters; the file
-system fills the whole disk, without a partition table.
+Microsoft FAT specification (FATGEN103). Names that are written are short ones (8.3) in capital
+letters; the file system fills the whole disk, without a partition table.
 """
 
 import struct
@@ -56,7 +56,7 @@ def _boot_sector(fat, clusters):
         *(b"\xeb\x3c\x90", b"TENONOS ", SECTOR, CLUSTER // SECTOR, _RESERVED, _FATS, _ROOT),
         *(total if total < 0x10000 else 0, 0xF8, fat, 32, 2, 0, 0 if total < 0x10000 else total),
     )
-    head += struct.pack("<BBBI11s8s", 0x80, 0, 0x29, 1, b"BOOT       ", b"FAT16   ")
+    head += struct.pack("<BBBI11s8s", 0x80, 0, 0x29, 1, b"NO NAME    ", b"FAT16   ")
     return head.ljust(510, b"\0") + b"\x55\xaa"
 
 
@@ -73,3 +73,55 @@ def _record(name, attributes, first, size):
 def _dots(own):
     """The first entries of a folder; 0 stands for the root, which is enough for readers."""
     return _record(b".          ", _FOLDER, own, 0) + _record(b"..         ", _FOLDER, 0, 0)
+
+
+_LONG, _LABEL, _FREE = 0x0F, 0x08, 0xE5
+
+
+def files(disk):
+    """The content of all files of a FAT16 disk, by path; None for a folder. Asserts that each
+    cluster is free or has one place in one file, and that all tables are equal."""
+    cluster, reserved, tables, root, size = struct.unpack_from("<BHBH3xH", disk, 13)
+    cluster *= SECTOR
+    table = struct.unpack_from(f"<{size * SECTOR // 2}H", disk, reserved * SECTOR)
+    all_tables = disk[reserved * SECTOR : (reserved + tables * size) * SECTOR]
+    assert all_tables == all_tables[: size * SECTOR] * tables, "the tables differ"
+    entries = (reserved + tables * size) * SECTOR
+    data, used, found = entries + 32 * root, set(), {}
+
+    def chain(first):
+        while first < 0xFFF8:
+            assert first >= 2 and first not in used, f"cluster {first} is used twice, or none"
+            used.add(first)
+            at = data + (first - 2) * cluster
+            yield disk[at : at + cluster]
+            first = table[first]
+
+    def read(folder, content):
+        name = b""
+        for at in range(0, len(content), 32):
+            record = content[at : at + 32]
+            if record[0] == 0:
+                return
+            if record[0] == _FREE or (record[11] & 0x3F != _LONG and record[11] & _LABEL):
+                name = b""
+            elif record[11] & 0x3F == _LONG:
+                name = record[1:11] + record[14:26] + record[28:32] + name
+            elif record[0] != ord("."):
+                stem, tail = record[:8].decode().rstrip(), record[8:11].decode().rstrip()
+                short = f"{stem}.{tail}" if tail else stem
+                path = folder / (name.decode("utf-16-le").partition("\0")[0] or short)
+                first, length = struct.unpack_from("<HI", record, 26)
+                inside = b"".join(chain(first)) if first else b""
+                if record[11] & _FOLDER:
+                    found[str(path)] = None
+                    read(path, inside)
+                else:
+                    assert -(-length // cluster) * cluster == len(inside), f"{path}: {length} bytes"
+                    found[str(path)] = inside[:length]
+                name = b""
+
+    read(PurePosixPath("/"), disk[entries:data])
+    allocated = {number for number, next_one in enumerate(table) if number > 1 and next_one}
+    assert allocated == used, f"clusters of no file: {sorted(allocated - used)[:8]}"
+    return found

@@ -14,7 +14,7 @@ from tenonos.system.model import Card, Disk, Network, RootDisk, System
 def arguments(system: System, folder: Path) -> tuple[str, ...]:
     """The emulator's options. Disks that are empty at first are files in `folder`."""
     found: list[str] = []
-    if system.drives or (system.mode == BARE and system.networks):
+    if system.drives or (system.mode == BARE and system.attached):
         # The drivers of the pool speak virtio 1; Linux's speaks both.
         found += ["-global", "virtio-mmio.force-legacy=false"]
     taken: Counter[str] = Counter()

@@ -14,7 +14,7 @@ _KEYS = frozenset(
 )
 """Keys of its VM that apply; everything else is implemented by Mortise."""
 
-_TABLES = ("vm", "name", "board", "pool", "mode", "console", "network")
+_TABLES = ("vm", "name", "board", "pool", "mode", "console", "disk", "network")
 
 
 def check(system: System) -> None:
