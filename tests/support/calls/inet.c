@@ -88,6 +88,16 @@ static void set_option(const char *what, int fd, int level, int option, int valu
 	show_option(what, fd, level, option);
 }
 
+/* The state of a connection, and what is known of it. */
+static void show_state(const char *what, int fd)
+{
+	static unsigned char information[1024];
+	socklen_t length = sizeof(information);
+
+	show(what, getsockopt(fd, IPPROTO_TCP, TCP_INFO, information, &length));
+	printf("  state %d of %d\n", information[0], (int)length);
+}
+
 static int listener(int port)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -213,6 +223,20 @@ static void use_options(void)
 	show_option("type", fd, SOL_SOCKET, SO_TYPE);
 	show_option("protocol", fd, SOL_SOCKET, SO_PROTOCOL);
 	show_option("no delay", fd, IPPROTO_TCP, TCP_NODELAY);
+}
+
+static void use_device(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char name[16] = "none0";
+	socklen_t length = sizeof(name);
+
+	show("an absent device", setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, 6));
+	show("of no memory", setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, (void *)8, 6));
+	show("no device", setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "", 1));
+	show("no name", setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "", 0));
+	show("device", getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &length));
+	printf("  %d\n", (int)length);
 }
 
 static void use_stream(void)
@@ -388,8 +412,10 @@ static void use_queue(void)
 	enum { COUNT = 20 };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), asks[COUNT], open = 0, accepted = 0;
 
+	show_state("fresh", fd);
 	show("bind", bind_to(fd, 7060));
 	show("listen", listen(fd, 24));
+	show_state("listens", fd);
 	for (int i = 0; i < COUNT; i++) {
 		asks[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		connect_to(asks[i], 7060);
@@ -400,6 +426,10 @@ static void use_queue(void)
 		open += poll(&one, 1, 5000) == 1 && one.revents == POLLOUT;
 	}
 	show("connected", open);
+	show_state("connected", asks[0]);
+	shutdown(asks[1], SHUT_WR);
+	events_of("shut down", asks[1], 0);
+	show_state("shut down", asks[1]);
 	while (accepted < open && accept(fd, NULL, NULL) >= 0)
 		accepted++;
 	show("accepted", accepted);
@@ -417,6 +447,7 @@ int main(void)
 	close(fd);
 	apart("arguments", use_arguments);
 	apart("options", use_options);
+	apart("device", use_device);
 	apart("stream", use_stream);
 	apart("broken", broken);
 	apart("reset", reset);

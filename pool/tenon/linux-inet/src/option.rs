@@ -4,6 +4,7 @@ use crate::settings::{IP, KEPT, Kept, SOCKET, TCP, kept};
 use crate::sockets::State as SocketState;
 use crate::table::{find, is_own, with};
 use core::time::Duration;
+use smoltcp::socket::tcp;
 use tenon_linux_socket::option as local;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, State, with_state};
@@ -19,14 +20,54 @@ mod name {
     pub const SEND_LOW: i32 = 19;
     pub const RECEIVE_TIMEOUT: i32 = 20;
     pub const SEND_TIMEOUT: i32 = 21;
+    pub const DEVICE: i32 = 25;
     pub const ACCEPTS: i32 = 30;
     pub const SEND_BUFFER_FORCE: i32 = 32;
     pub const RECEIVE_BUFFER_FORCE: i32 = 33;
     pub const PROTOCOL: i32 = 38;
     pub const DOMAIN: i32 = 39;
 }
+/// `TCP_INFO`.
+const INFORMATION: i32 = 11;
 /// `TCP_CONGESTION`.
 const CONGESTION: i32 = 13;
+
+/// `struct tcp_info`: the state of a connection, and the sizes of its packets and segments.
+fn information(state: tcp::State) -> [u8; 232] {
+    let mut bytes = [0; 232];
+    bytes[0] = match state {
+        tcp::State::Established => 1,
+        tcp::State::SynSent => 2,
+        tcp::State::SynReceived => 3,
+        tcp::State::FinWait1 => 4,
+        tcp::State::FinWait2 => 5,
+        tcp::State::TimeWait => 6,
+        tcp::State::Closed => 7,
+        tcp::State::CloseWait => 8,
+        tcp::State::LastAck => 9,
+        tcp::State::Listen => 10,
+        tcp::State::Closing => 11,
+    };
+    let packet = (tenon_inet::FRAME - 14) as u32;
+    // `tcpi_snd_mss`, `tcpi_rcv_mss`, `tcpi_pmtu` and `tcpi_advmss`.
+    for (at, size) in [(16, 40), (20, 40), (60, 0), (84, 40)].map(|(at, less)| (at, packet - less))
+    {
+        bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
+    }
+    bytes
+}
+
+/// Binds a socket to no device, or fails: there is one network alone, without a name.
+fn bind_to_device(state: &mut State, caller: &Caller, length: usize) -> Result<u64, Errno> {
+    let mut first = [0];
+    let length = length.min(first.len());
+    user_memory::read(state, caller, caller.address(3), &mut first[..length])?;
+    if first == [0] {
+        Ok(0)
+    } else {
+        Err(Errno::ENODEV)
+    }
+}
 
 /// The value of a buffer's option: twice what is stated, within bounds, as in Linux.
 fn buffer(stated: u32, least: u32) -> u32 {
@@ -65,6 +106,9 @@ pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let found = find(state, caller)?;
         let length = usize::try_from(length).map_err(|_| Errno::EINVAL)?;
+        if (level, name) == (SOCKET, name::DEVICE) {
+            return bind_to_device(state, caller, length);
+        }
         let size = match (level, name) {
             (SOCKET, name::RECEIVE_TIMEOUT | name::SEND_TIMEOUT) => 16,
             (SOCKET, name::LINGER) => 8,
@@ -182,6 +226,11 @@ pub fn getsockopt(caller: &Caller) -> Result<u64, Errno> {
                 // Those of no process.
                 let bytes = [0, u32::MAX, u32::MAX].map(u32::to_le_bytes);
                 return put(state, caller, bytes.as_flattened());
+            }
+            (SOCKET, name::DEVICE) => return put(state, caller, &[]),
+            (TCP, INFORMATION) => {
+                let found = with(|all, stack| all.tcp_state(found.number, stack))?;
+                return put(state, caller, &information(found));
             }
             (TCP, CONGESTION) => return put(state, caller, b"reno\0\0\0\0\0\0\0\0\0\0\0\0"),
             _ => {

@@ -3,6 +3,7 @@
 use super::{LINGER, Socket, Sockets, State};
 use crate::errno::{EADDRNOTAVAIL, ENETUNREACH};
 use crate::settings::index;
+use smoltcp::socket::tcp;
 use tenon_inet::{Error, ImageStack, Ipv4Addr, SocketAddrV4};
 use tenon_process::{Errno, Files, Frames, ready};
 use tenon_thread::time::Instant;
@@ -208,6 +209,20 @@ impl Sockets {
     pub(crate) fn is_connecting(&self, number: u32) -> bool {
         let socket = self.get(number);
         socket.is_ok_and(|socket| matches!(socket.state, State::Connecting(_)))
+    }
+
+    /// The state of a socket of connections.
+    pub(crate) fn tcp_state(
+        &mut self,
+        number: u32,
+        stack: &mut ImageStack,
+    ) -> Result<tcp::State, Errno> {
+        let socket = self.fresh(number, stack)?;
+        Ok(match (socket.state, socket.handle) {
+            (State::Listening, _) => tcp::State::Listen,
+            (_, Some(handle)) => stack.tcp(handle).state(),
+            (_, None) => tcp::State::Closed,
+        })
     }
 
     /// The address of a socket's peer. `ENOTCONN` without a connection.
