@@ -62,3 +62,15 @@ pub static CALLS: Calls = Calls(&[
     Call(291, status::statx),
     Call(439, names::faccessat2),
 ]);
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn all_calls_for_files_are_served() {
+        let own: Vec<_> = crate::CALLS.0.iter().map(|call| call.0).collect();
+        assert!(own.is_sorted());
+        for call in tenon_linux_files::CALLS.0 {
+            assert!(own.contains(&call.0), "{}", call.0);
+        }
+    }
+}

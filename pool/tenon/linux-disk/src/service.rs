@@ -34,7 +34,8 @@ struct Shared {
     mounted: Option<u32>,
 }
 
-static THREAD: Storage<{ 64 * 1024 }> = Storage::new();
+/// A quarter of the stack is the table of clusters: a static of the lock would take room in the image.
+static THREAD: Storage<{ 80 * 1024 }> = Storage::new();
 static SHARED: Mutex<Shared> = Mutex::new(Shared {
     started: false,
     request: None,
@@ -43,7 +44,6 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
 });
 static CHANGED: Condvar = Condvar::new();
 static BELL: Semaphore = Semaphore::bounded(0, 1);
-static USED: Mutex<[u64; CLUSTERS]> = Mutex::new([0; CLUSTERS]);
 
 fn shared() -> Result<MutexGuard<Shared>, Errno> {
     SHARED.lock().map_err(|_| Errno::EIO)
@@ -91,6 +91,7 @@ pub(crate) fn ask(request: Request) -> Result<(), Errno> {
 /// Body of the thread.
 fn serve() {
     let mut disk = Disk::open();
+    let mut used = [0; CLUSTERS];
     loop {
         BELL.take();
         let Ok(now) = shared() else {
@@ -106,10 +107,10 @@ fn serve() {
                 report(format_args!("disk: {why}"));
                 Err(Errno::ENODEV)
             }
-            (Ok(disk), Request::Mount(at)) => mount(disk, at),
-            (Ok(disk), Request::Sync) => sync(disk, mounted),
+            (Ok(disk), Request::Mount(at)) => mount((disk, &mut used), at),
+            (Ok(disk), Request::Sync) => sync((disk, &mut used), mounted),
             (Ok(disk), Request::Unmount) => {
-                let synced = sync(disk, mounted);
+                let synced = sync((disk, &mut used), mounted);
                 if let (Ok(()), Some(at)) = (synced, mounted) {
                     mirror::clear(at);
                     mirror::release(at);
@@ -133,18 +134,17 @@ fn serve() {
 
 /// Opens the volume, with what is on the disk now.
 fn with_volume<R>(
-    disk: &mut Disk,
+    (disk, used): (&mut Disk, &mut [u64]),
     action: impl FnOnce(&mut Volume<'_, &mut Disk>) -> Result<R, Errno>,
 ) -> Result<R, Errno> {
-    let mut used = USED.lock().map_err(|_| Errno::EIO)?;
-    let mut volume = Volume::open(disk, &mut used[..]).map_err(|error| {
+    let mut volume = Volume::open(disk, used).map_err(|error| {
         report(format_args!("disk: {error}"));
         mirror::errno(error)
     })?;
     action(&mut volume)
 }
 
-fn mount(disk: &mut Disk, at: u32) -> Result<(), Errno> {
+fn mount(disk: (&mut Disk, &mut [u64]), at: u32) -> Result<(), Errno> {
     mirror::hold(at)?;
     let loaded = with_volume(disk, |volume| mirror::load(volume, at));
     if let Err(error) = loaded {
@@ -155,7 +155,7 @@ fn mount(disk: &mut Disk, at: u32) -> Result<(), Errno> {
     loaded
 }
 
-fn sync(disk: &mut Disk, mounted: Option<u32>) -> Result<(), Errno> {
+fn sync(disk: (&mut Disk, &mut [u64]), mounted: Option<u32>) -> Result<(), Errno> {
     let Some(at) = mounted else {
         return Ok(());
     };
