@@ -14,6 +14,9 @@ from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import (
     CHANNEL,
+    CPU,
+    DISPATCH,
+    LINUX,
     NATIVE,
     OF_LINUX,
     PARTITION,
@@ -30,7 +33,6 @@ from tenonos.plan.pool import Pool
 
 RULE = "a-vm-for-each-application"
 DOES_IT = "a-linux-that-does-it"
-LINUX, GUEST_LINUX = "linux", "guest.linux"
 SHARED = "virt.irq.shared"
 BESIDE_LINUX = frozenset(["virt.bandwidth", "virt.dma", CHANNEL])
 """Capabilities that act between a real-time VM and Linux, or on Linux for the sake of the other."""
@@ -38,7 +40,7 @@ BESIDE_LINUX = frozenset(["virt.bandwidth", "virt.dma", CHANNEL])
 
 def placed(plan: Plan, pool: Pool) -> Plan:
     """The plan with each capability assigned to an image that can provide it."""
-    plan = templates.marked(_with_linux(_with_vms(plan, pool)))
+    plan = templates.marked(_with_linux(_with_vms(_with_shared_cores(plan), pool)))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
     natives = [g.name for g in plan.guests if g.kind == "native"]
     # Those of a native task, and of one without VMs.
@@ -87,6 +89,21 @@ def _with_both_ends(plan: Plan) -> Plan:
     return plan.model_copy(update={"items": [*plan.items, *also]})
 
 
+def _with_shared_cores(plan: Plan) -> Plan:
+    """The plan with a scheduler on cores that are named for several VMs, unless cores of their own
+    are demanded."""
+    said = {str(i.value) for i in plan.items if i.kind in ("capability", "forbid")}
+    own = {guest.name for guest in vms(plan.guests)}
+    pins: dict[object, Item] = {}
+    for item in plan.items:
+        if item.kind == "cores" and item.unit == CPU and item.image in own:
+            first = pins.setdefault(item.value, item)
+            if first.image != item.image and said.isdisjoint((DISPATCH, PARTITION)):
+                both = Item(kind="capability", value=DISPATCH, source=item.source, span=item.span)
+                return plan.model_copy(update={"items": [*plan.items, both]})
+    return plan
+
+
 def _uncalled(items: Sequence[Item], guests: Sequence[Guest]) -> Iterator[Guest]:
     """The VMs of a stated count without further demands."""
     said = any(item.image == UNNAMED for item in items)
@@ -101,13 +118,13 @@ def _with_vms(plan: Plan, pool: Pool) -> Plan:
     """The plan with VMs for what only a hypervisor does, where the objective names none: without
     them it would act on nothing."""
     asked = {str(item.value) for item in plan.items if item.kind == "capability"}
-    own = {n for n in asked - {GUEST_LINUX} if not pool.fits("tenon", pool.symbol(n))}
+    own = {n for n in asked - {LINUX} if not pool.fits("tenon", pool.symbol(n))}
     own = (own | asked & BESIDE_LINUX).difference(OF_LINUX)
     counted = any(item.kind == "vms" for item in plan.items)
     if plan.guests or counted or not own or is_bare(plan.items):
         return plan
     plan = plan.model_copy(update={"guests": [Guest(name=UNNAMED, kind="tenon")]})
-    forbidden = any((i.kind, i.value) == ("forbid", GUEST_LINUX) for i in plan.items)
+    forbidden = any((i.kind, i.value) == ("forbid", LINUX) for i in plan.items)
     return plan if forbidden or own.isdisjoint(BESIDE_LINUX) else _and_linux(plan)
 
 
@@ -116,7 +133,7 @@ def _with_linux(plan: Plan) -> Plan:
     excluded."""
     asked = {(item.kind, item.value) for item in plan.items}
     if (
-        ("forbid", GUEST_LINUX) in asked
+        ("forbid", LINUX) in asked
         or not any(("capability", name) in asked for name in OF_LINUX)
         or any(guest.kind == "linux" for guest in plan.guests)
     ):
@@ -125,8 +142,8 @@ def _with_linux(plan: Plan) -> Plan:
 
 
 def _and_linux(plan: Plan) -> Plan:
-    item = Item(kind="capability", value=GUEST_LINUX, image=LINUX, rule=DOES_IT)
-    guests = [*plan.guests, Guest(name=LINUX, kind="linux")]
+    item = Item(kind="capability", value=LINUX, image="linux", rule=DOES_IT)
+    guests = [*plan.guests, Guest(name="linux", kind="linux")]
     return plan.model_copy(update={"guests": guests, "items": [*plan.items, item]})
 
 

@@ -20,6 +20,7 @@ from tenonos.plan.models import (
     CHANNEL,
     CORES,
     CPU,
+    LINUX,
     NANOSECONDS,
     NATIVE,
     NO_DEMAND,
@@ -60,7 +61,6 @@ LIKELY = 0.1
 """The least confidence in a capability that the rules read too."""
 KINDS = ("tenon", "linux", "native")
 """The kinds of guests in the order of a plan."""
-LINUX = "guest.linux"
 TICKLESS = "time.tickless"
 OTHER = "guest.other"
 PROCESS = "abi.linux"
@@ -161,9 +161,10 @@ class Claims:
                 self.of_vm[index] = self.of_vm[first]
             elif vm.kind == "linux":
                 count = vm.count
-                if first is None and self.linuxes:
+                if self.linuxes:
                     alone = sum(other.kind == "linux" for other in self.reading.vms) == 1
-                    count = self.linuxes if alone else min(vm.count, self.linuxes)
+                    left = self.linuxes - self._linux_count()
+                    count = left if alone else max(min(vm.count, left), 1)
                 first = index if first is None else first
                 self.of_vm[index] = self._new("linux", count, vm)
             elif vm.kind in ("tenon", "processes"):
@@ -284,18 +285,18 @@ class Claims:
     ) -> str | None:
         """The VM of the nearest words of a VM or task: those of the same sentence first, of these
         the ones that the reader relates."""
-        best: tuple[tuple[bool, bool, int, int], str] | None = None
-        spoken: list[tuple[Vm | Task, list[str]]] = []
-        spoken += [(self.reading.vms[at], own) for at, own in self.of_vm.items()]
-        spoken += [(self.reading.tasks[at], own) for at, own in self.of_task.items()]
+        best: tuple[tuple[bool, bool, bool, int, int], str] | None = None
+        spoken: list[tuple[Vm | Task, list[str]]] = [
+            *((self.reading.vms[at], own) for at, own in self.of_vm.items()),
+            *((self.reading.tasks[at], own) for at, own in self.of_task.items()),
+        ]
         for other, own in spoken:
             if not own or own[0] not in names:
                 continue
-            start, end = sorted((claim.at, other.at))
-            apart = bool(phrase.SENTENCE.search(self.reading.text, start, end))
-            key = (apart, own[0] not in related, abs(claim.at - other.at), other.at)
-            if best is None or key < best[0]:
-                best = key, own[0]
+            text = self.reading.text[slice(*sorted((claim.at, other.at)))]
+            apart, clause = (bool(end.search(text)) for end in (phrase.SENTENCE, phrase.CLAUSE))
+            key = (apart, own[0] not in related, clause, abs(claim.at - other.at), other.at)
+            best = min(best or (key, own[0]), (key, own[0]))
         return best and best[1]
 
     # Quantities

@@ -31,6 +31,7 @@ DISPATCH, LIFECYCLE, TEMPLATE = "virt.dispatch", "virt.lifecycle", "virt.templat
 """Capabilities for shared cores, dynamic VMs, and VMs created on demand."""
 DIRECT = "virt.irq.direct"
 """The capability of interrupts without an exit."""
+LINUX = "guest.linux"
 CHANNEL = "ipc.channel"
 """The capability for channels between VMs."""
 NATIVE = "virt.native"

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import takewhile
 from typing import TypeVar
 
-from tenonos.plan.english.text import NUMBERS
+from tenonos.plan.english.text import GROUPS, NUMBERS
+from tenonos.plan.models import LINUX
+from tenonos.plan.phrase import CLAUSE
 from tenonos.plan.reader.numbers import WORDS
-from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm, span_of
+from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm, overlap, span_of
 
 _C = TypeVar("_C", bound=Claim)
 _COUNTED = TypeVar("_COUNTED", Task, Vm)
-_CLAUSE = re.compile(r"[,;:.!?]\s|[;\n()]")
 _TIMES = frozenset(["period", "deadline", "jitter", "wcet", "latency"])
 _TERMS = {
     "deadline": "deadline",
@@ -26,12 +28,17 @@ _TERMS = {
     "worst-case": "wcet",
     "wcet": "wcet",
     "execution": "wcet",
-    "computing time": "wcet",
+    "computing": "wcet",
+    "computation": "wcet",
+    "temps de calcul": "wcet",
+    "cómputo": "wcet",
+    "rechenzeit": "wcet",
     "period": "period",
     "échéance": "deadline",
     "plazo": "deadline",
     "frist": "deadline",
     "gigue": "jitter",
+    "fluctuación": "jitter",
     "exécution": "wcet",
     "ejecución": "wcet",
 }
@@ -40,7 +47,8 @@ _ANY = "|".join(_TERMS)
 _BEFORE = re.compile(rf"\b({_ANY})\b[^\d]*$", re.IGNORECASE)
 _BEFORE_COLON = re.compile(rf"\b({_ANY})\b[^\d.;:()]*:\s*$", re.IGNORECASE)
 _DONE = re.compile(
-    r"\b(?:done|ready|over|finish\w*|complet\w+) (?:by|in|within|after|before)\W*$", re.IGNORECASE
+    r"\b(?:done|ready|over|through|finish\w*|complet\w+) (?:by|in|within|after|before)\W*$",
+    re.IGNORECASE,
 )
 """Words of a deadline before its time."""
 _WORKS = re.compile(
@@ -51,19 +59,39 @@ _WORKS = re.compile(
 """Words of an execution time before it, of a task with another time as its period."""
 _OF_WORK = re.compile(r"\s+of (?:\w+ )?(?:work|computation|computing|calculation)\b", re.IGNORECASE)
 """Words of an execution time after it."""
+_SHARE = re.compile(r"\s+(?:out )?(?:of|in)\s+(?:each |every |any )?")
+"""What stands between a budget and the time in which it is given again."""
 _PAIR = re.compile(r"\s*(?:and|,|or|/)\s*")
 """What stands between the times of a list."""
+_IMAGE = re.compile(r"\b(?:image|imagen|abbild)\b[^\d.;]{0,20}$", re.IGNORECASE)
+_OF_IMAGE = re.compile(r"\s+(?:(?:of|for|de|d[’']|the|l[’'])\s*)*(?:image|imagen|abbild)\b", re.I)
+"""Words of a program's file beside its size."""
 _STORE = re.compile(
     r"\b(?:(channel|queue|ring|buffer|mailbox)|(disk|ssd|drive))s?\b"
     r"(?: (?:of|with|has|holds?|holding|is|room|space|for|share|the|ssd|disk|up to|at most))*\s*$",
     re.IGNORECASE,
 )
 """Words of what has a size of its own, before that size."""
-_AFTER = re.compile(rf"\s+(?:\w+ ){{0,4}}?({_ANY})\b", re.IGNORECASE)
+_AFTER = re.compile(
+    rf"\s+(?:\w+ ){{0,4}}?({_ANY})\b"
+    r"(?!\s*(?:of|at|is|under|below|beyond|within|up to|at most|<)?\s*[\d.]+ ?(?![\d.]| ?k?Hz))",
+    re.IGNORECASE,
+)
+"""A term after a time that is none of the next one's."""
 _RUNS = re.compile(r"\s+(?:under|is|has|runs|running|with)?\s*")
 """What stands between a VM and the system in it."""
-_VM = re.compile(r"\b(?:vms?|guests?|machines?|partitions?)\b", re.IGNORECASE)
-_NAMED = re.compile(r"\s*\w*\s*(?:vms?|guests?|machines?|partitions?)\b", re.IGNORECASE)
+_NOUN = r"(?:vms?|guests?|machines?|partitions?|gäste?|gast|invités?|huésped(?:es)?|máquinas?)"
+_VM = re.compile(rf"\b{_NOUN}\b", re.IGNORECASE)
+_NAMED = re.compile(rf"\s*\w*\s*{_NOUN}\b", re.IGNORECASE)
+_TOTAL = re.compile(rf"\w+ (?:linux )?{_NOUN}", re.IGNORECASE)
+"""Words of nothing but a number of VMs."""
+_ONE = re.compile(r"(?:the )?(?:one|other|first|second)", re.IGNORECASE)
+_WORDS = re.compile(r"\s+(?:[\w-]+\s+)*")
+_PLURAL = re.compile(r"((?:[\w-]+ ){1,4})(?:guests|vms|machines)$", re.IGNORECASE)
+"""The words before those of several VMs."""
+_EACH = re.compile(r"([\w -]+),? each (?:in|with|has|having|gets|on) (?:a |its |one )?$", re.I)
+"""The words of what has a VM each."""
+_END = re.compile(r"[.!?](?:\s|$)")
 _SAME = re.compile(
     r"\b(?:the|that|this|its) (?:same )?(?:vm|guest|machine|partition)$", re.IGNORECASE
 )
@@ -78,24 +106,26 @@ _MORE = re.compile(
 _LIST = re.compile(r"\b(?:and|or|nor)\b|[,&+/]")
 SURE = 0.8
 """The confidence of a VM beside which a less certain one of its clause is another word for it."""
-_FUNCTION = frozenset("a an the its our this that these one each and or in on of to with".split())
+_FUNCTION = frozenset(
+    "a an the its our this that these one each and or plus in on of to with".split()
+)
 _OF_TIMES = frozenset("at for case worst budgeted time times".split()) | _TERMS.keys() | _FUNCTION
 """Words that name no task."""
 
 
 def amended(reading: Reading) -> Reading:
     """The reading without claims that name nothing, with the owners and roles of its clauses."""
-    vms = _kept(reading.vms, lambda vm: _is_vm(vm, reading) and _before(vm, reading) is None)
+    vms = _kept(reading.vms, lambda vm: _is_vm(vm, reading) and _other(vm, reading) is None)
     tasks = _kept(reading.tasks, lambda task: not _names_nothing(task, _OF_TIMES))
     own = [vm for at, vm in enumerate(reading.vms) if at in vms]
     own += _more(own, reading)
     for at, vm in enumerate(reading.vms):
-        earlier = _before(vm, reading)
-        if at not in vms and earlier in vms:
-            vms[at] = vms[earlier]
+        for same in (_before(vm, reading), _whole(vm, reading)):
+            if at not in vms and same in vms:
+                vms[at] = vms[same]
     reading = reading.model_copy(
         update={
-            "vms": tuple(_counted(vm, reading.text) for vm in own),
+            "vms": tuple(vm.model_copy(update={"count": _rest(vm, reading)}) for vm in own),
             "tasks": tuple(
                 _counted(task, reading.text).model_copy(
                     update={"vm": vms.get(task.vm) if task.vm is not None else None}
@@ -112,7 +142,22 @@ def amended(reading: Reading) -> Reading:
     reading = reading.model_copy(
         update={"quantities": tuple(_owned(each, reading) for each in reading.quantities)}
     )
+    reading = reading.model_copy(update={"quantities": tuple(_shared(reading))})
     return reading.model_copy(update={"quantities": tuple(_paired(reading))})
+
+
+def _shared(reading: Reading) -> Iterator[Amount]:
+    """The numbers, of which `4 ms of every 20 ms` are a budget and its period; a list before it has
+    budgets too."""
+    every, budgets = reading.quantities, set[int]()
+    for at in reversed(range(len(every) - 1)):
+        one, other = every[at], every[at + 1]
+        between = reading.text[span_of(one)[1] : other.at]
+        listed = at + 1 in budgets and _PAIR.fullmatch(between)
+        if {one.role, other.role} <= _TIMES and (listed or _SHARE.fullmatch(between)):
+            budgets.add(at)
+    for at, amount in enumerate(every):
+        yield amount.model_copy(update={"role": "budget"}) if at in budgets else amount
 
 
 def _kept(claims: Sequence[_C], fits: Callable[[_C], bool]) -> dict[int, int]:
@@ -123,8 +168,10 @@ def _kept(claims: Sequence[_C], fits: Callable[[_C], bool]) -> dict[int, int]:
 
 def _is_vm(vm: Vm, reading: Reading) -> bool:
     """Whether a claim is of a VM of its own, and no other word for one of the same clause."""
+    if not _rest(vm, reading) or (vm.kind == "linux" and _is_excluded(vm, reading)):
+        return False
     if vm.kind != "tenon":
-        return True
+        return vm.kind != "native" or not _names_nothing(vm)
     near = [other for other in _among(reading.text, vm, reading.vms) if other is not vm]
     _, end = span_of(vm)
     runs = any(
@@ -142,6 +189,34 @@ def _is_vm(vm: Vm, reading: Reading) -> bool:
     return not (_names_nothing(vm) or runs or again)
 
 
+def _is_excluded(vm: Vm, reading: Reading) -> bool:
+    """Whether the words of a Linux VM say more surely that there is none."""
+    said = [each for each in reading.capabilities if each.name == LINUX]
+    return all(each.polarity == "forbidden" for each in said) and any(
+        each.confidence > vm.confidence and overlap(span_of(each), span_of(vm)) for each in said
+    )
+
+
+def _rest(vm: Vm, reading: Reading) -> int:
+    """The number of VMs of a claim beside those that it introduces, where it states a total: "two
+    VMs: a pump and Linux", "two guests, one for the pump and one for the fan"."""
+    text, count = reading.text, _counted(vm, reading.text).count
+    end = span_of(vm)[1]
+    after = [o for o in reading.vms if o.at >= end and (vm.kind != "linux" or o.kind == "linux")]
+    if count < 2 or not after or not _TOTAL.fullmatch(vm.span):
+        return count
+    stop = _END.search(text, end)
+    near = [other for other in after if stop is None or other.at < stop.start()]
+    between = text[end : after[0].at]
+    named = sum(_counted(other, text).count for other in near)
+    if near and (":" in between or all(_ONE.fullmatch(other.span) for other in near)):
+        return max(count - named, 0)
+    if named == count and between.strip() == ",":
+        return 0
+    whole = sum(_counted(other, text).count for other in after) == count
+    return 0 if not near and whole else count
+
+
 def _has_noun(vm: Vm, reading: Reading) -> bool:
     """Whether a claim has the word VM or another for it, or stands before one."""
     _, end = span_of(vm)
@@ -149,12 +224,36 @@ def _has_noun(vm: Vm, reading: Reading) -> bool:
 
 
 def _before(vm: Vm, reading: Reading) -> int | None:
-    """The earlier VM that one is which is named again: `the guest`."""
-    if vm.kind != "tenon" or not _SAME.search(reading.text[: span_of(vm)[1]]):
+    """The earlier VM that one is which is named again: `the guest`, or by the same name."""
+    if vm.kind != "tenon":
         return None
     earlier = [at for at, one in enumerate(reading.vms) if one.at < vm.at and one.kind == "tenon"]
+    name = vm.span.lower()
+    alike = [at for at in earlier if reading.vms[at].span.lower() == name]
+    if alike and len(name) > 3 and not (_VM.search(name) or _MORE.search(name)):
+        return alike[0]
+    if not _SAME.search(reading.text[: span_of(vm)[1]]):
+        return None
     known = [at for at in earlier if _before(reading.vms[at], reading) is None]
     return known[-1] if known else None
+
+
+def _whole(vm: Vm, reading: Reading) -> int | None:
+    """The later claim that has the noun of this one: `tank` and `guest` of a tank farm guest."""
+    end = span_of(vm)[1]
+    for at, other in enumerate(() if _VM.search(vm.span) else reading.vms):
+        if (vm.kind, other.at > vm.at) == (other.kind, True) and _VM.search(other.span):
+            between = reading.text[end : other.at]
+            words = between.split()
+            if _WORDS.fullmatch(between) and len(words) < 3 and _FUNCTION.isdisjoint(words):
+                return at
+    return None
+
+
+def _other(vm: Vm, reading: Reading) -> int | None:
+    """The claim of the same VM that stands for both."""
+    earlier = _before(vm, reading)
+    return _whole(vm, reading) if earlier is None else earlier
 
 
 def _more(vms: Sequence[Vm], reading: Reading) -> Iterator[Vm]:
@@ -173,7 +272,14 @@ def _counted(claim: _COUNTED, text: str) -> _COUNTED:
     """A claim with the count that its words begin with."""
     own = re.match(r"(\w+)\s+\w", claim.span)
     before = re.search(r"(\w+)\s+$", text[: claim.at])
-    counts = (_number(word[1]) for word in (own, before) if word)
+    words = [found[1] for found in (own, before) if found]
+    if isinstance(claim, Vm):
+        if several := _PLURAL.search(text[: span_of(claim)[1]]):
+            named = reversed(several[1].lower().split())
+            words += takewhile(lambda word: word not in _FUNCTION - {"of"}, named)
+        if each := _EACH.search(text[: claim.at]):
+            words += reversed(each[1].split())
+    counts = (_number(word) for word in words)
     count = next((count for count in counts if count), None)
     return claim.model_copy(update={"count": count}) if count else claim
 
@@ -182,6 +288,7 @@ def _number(word: str) -> int | None:
     """A number of several, in words of any of the reader's languages."""
     plain = WORDS.get(word.lower(), word.lower())
     value = int(plain) if plain.isdecimal() and not word.isdecimal() else NUMBERS.get(plain, 0)
+    value = value or GROUPS.get(plain, 0)
     return value if 2 <= value <= 8 else None
 
 
@@ -267,12 +374,15 @@ def _follows(one: Amount, other: Amount, text: str) -> bool:
 
 
 def _store(text: str, amount: Amount) -> str | None:
-    """The role of a size that is none of a VM: of a channel or a disk."""
+    """The role of a size that is none of a VM: of a channel, a disk or a program's file."""
     if amount.role not in ("ram", "image", "disk", "size"):
         return None
     first, _ = _clause(text, amount.at)
     found = _STORE.search(text[first : amount.at])
-    return ("size" if found[1] else "disk") if found else None
+    if found:
+        return "size" if found[1] else "disk"
+    of_image = _IMAGE.search(text[: amount.at]) or _OF_IMAGE.match(text, span_of(amount)[1])
+    return "image" if of_image and amount.role in ("ram", "image") else None
 
 
 def _work(amount: Amount, reading: Reading) -> str | None:
@@ -310,6 +420,6 @@ def _among(text: str, claim: Claim, others: Collection[_C]) -> list[_C]:
 
 def _clause(text: str, at: int) -> tuple[int, int]:
     """The part of a text between punctuation marks that has the character at `at`."""
-    ends = [match.end() for match in _CLAUSE.finditer(text) if match.end() <= at]
-    after = _CLAUSE.search(text, at)
+    ends = [match.end() for match in CLAUSE.finditer(text) if match.end() <= at]
+    after = CLAUSE.search(text, at)
     return (ends[-1] if ends else 0), (after.start() if after else len(text))

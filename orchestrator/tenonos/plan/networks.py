@@ -14,6 +14,7 @@ from tenonos.plan.colours import COLOURING
 from tenonos.plan.models import (
     CHANNEL,
     DIRECT,
+    LINUX,
     PARTITION,
     PROCESSES,
     Guest,
@@ -33,7 +34,6 @@ from tenonos.system.schema import NetworkSpec, PortSpec, SystemSpec
 IP, HTTP, NET = "net.ip", "net.http", "virt.net"
 OF_PROCESSES = "tenon/linux-inet"
 """The library by which processes use the network."""
-LINUX = "guest.linux"
 NEEDED, ALONE, BESIDE = (
     "what-is-demanded-needs-the-network",
     "alone-with-the-card-of-the-machine",

@@ -17,6 +17,7 @@ LINKS = frozenset(
 REAL_TIME = re.compile(r"\breal[- ]?time\b", re.IGNORECASE)
 SENTENCE = re.compile(r"[.;!?\n。；]\s")
 """The end of a sentence."""
+CLAUSE = re.compile(r"[,;:.!?]\s|[;\n()]")
 _UPPER = re.compile(
     r"(?:most|under|below|than|within|≤|<|up to|max\w*|exceed\w*|fit\w* in\w*)\s*\W*$"
 )

@@ -79,3 +79,13 @@ def test_a_priority_that_no_task_can_have_is_a_conflict(composed):
     answer = composed("a 1 kHz control loop of priority 80")
     assert [(clash.kind, clash.value) for clash in answer.conflict] == [("priority", 80)]
     assert "1 to 63" in answer.reason
+
+
+def test_cores_that_are_named_twice_are_shared(composed, tmp_path):
+    made = loaded(composed("a 1 kHz control loop on core 1 and Linux on cores 0 and 1"), tmp_path)
+    assert made.is_shared(1)
+
+
+def test_cores_of_their_own_that_are_named_twice_are_a_conflict(composed):
+    text = "static partitioning: a 1 kHz control loop on core 1 and Linux on cores 0 and 1"
+    assert not composed(text).accepted

@@ -192,3 +192,93 @@ def test_unsure_pieces_are_no_contradiction(sure, count):
     )
     found = [*contradictions.contradictory(Reading(text=text, spans=spans), items)]
     assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "named", "left"),
+    [
+        ("Two VMs, four cores. Arm VM: 1 core. Linux: 3 cores.", "Two VMs", "Arm VM", []),
+        ("Three VMs: a pump, a fan, Linux.", "Three VMs", "fan", ["Three VMs"]),
+        ("Two VMs, fan and Linux, have 8 MiB each.", "Two VMs", "fan", []),
+        ("Two VMs at 1 kHz. Linux and a fan VM and a pump VM.", "Two VMs", "fan VM", ["Two VMs"]),
+    ],
+)
+def test_a_total_counts_no_vm_that_is_named(text, total, named, left):
+    vms = [_vm(text, total), _vm(text, named), _vm(text, "Linux", kind="linux")]
+    if "pump VM" in text:
+        vms.append(_vm(text, "pump VM"))
+    found = amended(Reading(text=text, vms=tuple(vms))).vms
+    own = [vm for vm in found if vm.span == total]
+    assert [vm.span for vm in own] == left
+    assert sum(vm.count for vm in found) == (5 if "pump VM" in text else len(own) + 2)
+
+
+def test_each_of_a_count_has_a_vm():
+    text = "Three toy cranes, each in a VM with a loop."
+    assert amended(Reading(text=text, vms=(_vm(text, "a VM"),))).vms[0].count == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [("four identical radar channel guests", 4), ("a pair of guests", 2), ("the pump guests", 1)],
+)
+def test_a_number_some_words_before_counts_vms(words, count):
+    text = f"It has {words}."
+    assert amended(Reading(text=text, vms=(_vm(text, "guests"),))).vms[0].count == count
+
+
+def test_words_of_one_noun_phrase_are_one_vm():
+    text = "The tank farm guest has 8 MiB, and the pump guest plus a fan guest 4 MiB."
+    vms = (_vm(text, "tank"), _vm(text, "guest"), _vm(text, "pump guest"), _vm(text, "a fan guest"))
+    reading = Reading(text=text, vms=vms, quantities=(_amount(text, "8 MiB", "ram", ("vm", 0)),))
+    found = amended(reading)
+    assert [vm.span for vm in found.vms] == ["guest", "pump guest", "a fan guest"]
+    assert found.quantities[0].owner == (Owner(vm=0),)
+
+
+def test_a_vm_that_is_named_again_by_its_name_is_the_same():
+    text = "Malt on core 1, grist on core 2; malt and grist exchange weights."
+    vms = tuple(_vm(text, words, which=at) for words, at in (("grist", 0), ("grist", 1)))
+    assert len(amended(Reading(text=text, vms=vms)).vms) == 1
+
+
+@pytest.mark.parametrize(("sure", "count"), [(0.5, 0), (0.99, 1)])
+def test_a_linux_that_is_excluded_is_none(sure, count):
+    text = "No Linux, only the mill."
+    said = Statement(**_piece(text, "No Linux"), name="guest.linux", polarity="forbidden")
+    vms = (_vm(text, "Linux", sure, kind="linux"),)
+    found = amended(Reading(text=text, vms=vms, capabilities=(said,)))
+    assert len(found.vms) == count
+
+
+def test_a_part_of_a_time_is_a_budget():
+    text = "The fan and the pump have 5 ms and 3 ms of every 10 ms, the mill 2 ms."
+    times = ("5 ms", "3 ms", "every 10 ms", "2 ms")
+    reading = Reading(text=text, quantities=tuple(_amount(text, t, "period") for t in times))
+    roles = [amount.role for amount in amended(reading).quantities]
+    assert roles == ["budget", "budget", "period", "period"]
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "role"),
+    [
+        ("A loop every 800 us with a deadline at 600 us.", "every 800 us", "period"),
+        ("A loop every 800 us with a deadline at 600 us.", "600 us", "deadline"),
+        ("The mill has 6 ms and a jitter of 100 us.", "6 ms", "period"),
+        ("A loop with 250 us jitter at 4 kHz.", "250 us", "jitter"),
+        ("A loop at 1 kHz, computing 70 us.", "70 us", "wcet"),
+        ("Onduleur : temps de calcul 40 us.", "40 us", "wcet"),
+        ("The mill must be through within 9 ms.", "9 ms", "deadline"),
+    ],
+)
+def test_a_term_belongs_to_the_time_beside_it(text, time, role):
+    reading = Reading(text=text, quantities=(_amount(text, time, "period"),))
+    assert amended(reading).quantities[0].role == role
+
+
+@pytest.mark.parametrize(
+    "text", ["Image: 96 KB tops.", "El surtidor con 96 KB de imagen.", "Borne, image de 96 KB."]
+)
+def test_a_size_of_an_image_is_no_memory(text):
+    reading = Reading(text=text, quantities=(_amount(text, "96 KB", "ram"),))
+    assert amended(reading).quantities[0].role == "image"

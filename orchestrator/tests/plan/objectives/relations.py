@@ -223,6 +223,18 @@ NEGATION = [
         BESIDE,
         (("forbid", "net.http", None),),
     ),
+    Case(
+        "a 1 kHz control loop; message queues may not be used",
+        ALONE,
+        (("forbid", "sync.queue", None),),
+    ),
+    Case(
+        "a 1 kHz control loop, semaphores having been banned",
+        ALONE,
+        (("forbid", "sync.semaphore", None),),
+    ),
+    Case("a 1 kHz control loop, a shell not being permitted", ALONE, (("forbid", "shell", None),)),
+    Case("a 1 kHz control loop; tracing is out", ALONE, (("forbid", "trace", None),)),
     Case("we do not want Linux, only a 1 kHz control loop", ALONE),
     Case("a 1 kHz loop beside Linux; leave the shell out", BESIDE, (("forbid", "shell", None),)),
     Case(
