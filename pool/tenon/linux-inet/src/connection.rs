@@ -2,8 +2,9 @@
 
 use crate::address::{self, INET};
 use crate::service;
-use crate::table::{self, CLOSE_ON_EXEC, Found, NONBLOCK, find, is_own, open, with};
+use crate::table::{self, Found, find, is_own, open, with};
 use tenon_inet::{Ipv4Addr, SocketAddrV4};
+use tenon_linux_socket::arguments::{CLOSE_ON_EXEC, NONBLOCK, check_flags, halves};
 use tenon_linux_socket::connection as local;
 use tenon_process::{Caller, Errno, Side, State, with_state};
 use tenon_thread::time::Instant;
@@ -141,9 +142,7 @@ pub fn connect(caller: &Caller) -> Result<u64, Errno> {
 }
 
 fn accept_with(caller: &Caller, flags: u32) -> Result<u64, Errno> {
-    if flags & !(NONBLOCK | CLOSE_ON_EXEC) != 0 {
-        return Err(Errno::EINVAL);
-    }
+    check_flags(flags)?;
     let deadline = deadline(caller, false);
     let accepted = caller.wait_events(deadline, |state| {
         let found = find(state, caller)?;
@@ -192,12 +191,7 @@ pub fn shutdown(caller: &Caller) -> Result<u64, Errno> {
     }
     let done = with_state(|state| {
         let found = find(state, caller)?;
-        let ends = match caller.int(1) {
-            0 => (true, false),
-            1 => (false, true),
-            2 => (true, true),
-            _ => return Err(Errno::EINVAL),
-        };
+        let ends = halves(caller)?;
         let (_, _, files) = caller.parts(state)?;
         with(|all, stack| all.shutdown(found.number, ends, stack, files))?;
         Ok(0)

@@ -3,78 +3,14 @@
 use crate::address;
 use crate::connection::deadline;
 use crate::sockets::Received;
-use crate::table::{NONBLOCK, find, is_own, taken, with};
+use crate::table::{find, is_own, taken, with};
 use tenon_inet::SocketAddrV4;
+use tenon_linux_socket::arguments::{Message, NONBLOCK, each, end_of_wait, flag};
 use tenon_linux_socket::message as local;
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Frames, Memory, Side, State, Vector, timespec, with_state};
+use tenon_process::{Caller, Errno, Side, State, with_state};
 use tenon_signal::number;
 use tenon_thread::time::Instant;
-
-/// Flags of messages.
-mod flag {
-    pub const OUT_OF_BAND: u32 = 0x1;
-    pub const PEEK: u32 = 0x2;
-    pub const TRUNCATED: u32 = 0x20;
-    pub const DO_NOT_WAIT: u32 = 0x40;
-    pub const WAIT_ALL: u32 = 0x100;
-    pub const ERROR_QUEUE: u32 = 0x2000;
-    pub const NO_SIGNAL: u32 = 0x4000;
-    pub const WAIT_FOR_ONE: u32 = 0x1_0000;
-    pub const CLOSE_ON_EXEC: u32 = 0x4000_0000;
-}
-
-/// Entries of a vector at most.
-const VECTORS: usize = 1024;
-/// Bytes of a `struct msghdr`.
-const SIZE: usize = 56;
-/// Bytes of one call at most.
-const MOST: usize = 0x7fff_f000;
-
-/// A message: its address and its bytes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Message {
-    /// An address and its length.
-    name: (usize, usize),
-    /// One buffer, or a vector of them and their number.
-    buffer: (usize, usize),
-    is_vector: bool,
-}
-
-impl Message {
-    /// Reads a `struct msghdr`.
-    fn read(caller: &Caller, from: usize) -> Result<Self, Errno> {
-        let [name, name_length, vector, count]: [u64; 4] = user_memory::words(caller, from)?;
-        let length = name_length as u32 as i32;
-        let length = usize::try_from(length).map_err(|_| Errno::EINVAL)?;
-        if count as usize > VECTORS {
-            return Err(Errno::EMSGSIZE);
-        }
-        Ok(Self {
-            name: (name as usize, length),
-            buffer: (vector as usize, count as usize),
-            is_vector: true,
-        })
-    }
-
-    /// Calls `action` with its memory and length.
-    fn with_memory<R>(
-        &self,
-        state: &mut State,
-        caller: &Caller,
-        action: impl FnOnce(&mut Memory<'_>, usize, &mut Frames) -> Result<R, Errno>,
-    ) -> Result<R, Errno> {
-        let (process, frames, _) = caller.parts(state)?;
-        let space = process.space()?;
-        let (mut memory, length) = if self.is_vector {
-            let (vector, length) = Vector::new(space, self.buffer.0, self.buffer.1, frames)?;
-            (Memory::Vector(vector), length)
-        } else {
-            (Memory::Process(space, self.buffer.0), self.buffer.1)
-        };
-        action(&mut memory, length, frames)
-    }
-}
 
 /// Sends a message; returns how many bytes. A broken connection is a signal as well.
 fn send(caller: &Caller, message: &Message, flags: u32) -> Result<u64, Errno> {
@@ -128,7 +64,7 @@ fn send_step(
     } else {
         None
     };
-    let sent = message.with_memory(state, caller, |memory, length, frames| {
+    let sent = message.with_memory(state, caller, |memory, length, (_, frames)| {
         let rest = length.saturating_sub(offset);
         let place = (memory, offset, rest);
         let sent = with(|all, stack| all.send(found.number, place, target, (stack, frames)))?;
@@ -150,15 +86,7 @@ pub fn sendto(caller: &Caller) -> Result<u64, Errno> {
     if !is_own(caller) {
         return local::sendto(caller);
     }
-    let length = match caller.address(4) {
-        0 => 0,
-        _ => usize::try_from(caller.int(5)).map_err(|_| Errno::EINVAL)?,
-    };
-    let message = Message {
-        name: (caller.address(4), length),
-        buffer: (caller.address(1), caller.address(2).min(MOST)),
-        is_vector: false,
-    };
+    let message = Message::to_send(caller)?;
     send(caller, &message, caller.argument(3) as u32)
 }
 
@@ -169,30 +97,6 @@ pub fn sendmsg(caller: &Caller) -> Result<u64, Errno> {
     }
     let message = Message::read(caller, caller.address(1))?;
     send(caller, &message, caller.argument(2) as u32)
-}
-
-/// Calls `action` with the address of each `struct mmsghdr`, and writes its result there; returns how
-/// many there were.
-fn each(
-    caller: &Caller,
-    mut action: impl FnMut(usize) -> Result<usize, Errno>,
-) -> Result<u64, Errno> {
-    let count = caller.address(2).min(VECTORS);
-    for index in 0..count {
-        let at = caller.address(1).wrapping_add(index * (SIZE + 8));
-        let written = action(at).and_then(|done| {
-            with_state(|state| {
-                let bytes = (done as u32).to_le_bytes();
-                user_memory::write(state, caller, at.wrapping_add(SIZE), &bytes)
-            })
-        });
-        match written {
-            Ok(()) => {}
-            Err(error) if index == 0 => return Err(error),
-            Err(_) => return Ok(index as u64),
-        }
-    }
-    Ok(count as u64)
 }
 
 /// `sendmmsg`.
@@ -257,7 +161,7 @@ fn receive_step(
 ) -> Result<Option<(Outcome, bool)>, Errno> {
     let found = find(state, caller)?;
     let peek = flags & flag::PEEK != 0;
-    let received = message.with_memory(state, caller, |memory, length, frames| {
+    let received = message.with_memory(state, caller, |memory, length, (_, frames)| {
         let room = length.saturating_sub(offset);
         if found.stream && room == 0 {
             return Ok(None);
@@ -301,10 +205,7 @@ pub fn recvfrom(caller: &Caller) -> Result<u64, Errno> {
     if !is_own(caller) {
         return local::recvfrom(caller);
     }
-    let message = Message {
-        buffer: (caller.address(1), caller.address(2).min(MOST)),
-        ..Message::default()
-    };
+    let message = Message::of_buffer(caller);
     let deadline = deadline(caller, false);
     let outcome = receive(caller, &message, caller.argument(3) as u32, deadline)?;
     let (to, at) = (caller.address(4), caller.address(5));
@@ -362,12 +263,7 @@ pub fn recvmmsg(caller: &Caller) -> Result<u64, Errno> {
         return local::recvmmsg(caller);
     }
     let mut flags = caller.argument(3) as u32;
-    let mut end = deadline(caller, false);
-    if caller.argument(4) != 0 {
-        let timeout = timespec(user_memory::words(caller, caller.address(4))?)?;
-        let timeout = Instant::now() + timeout;
-        end = Some(end.map_or(timeout, |end| end.min(timeout)));
-    }
+    let end = end_of_wait(caller, deadline(caller, false))?;
     each(caller, |at| {
         let received = receive_by(caller, at, flags & !flag::WAIT_FOR_ONE, end);
         if flags & flag::WAIT_FOR_ONE != 0 {

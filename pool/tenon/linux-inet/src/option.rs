@@ -3,8 +3,8 @@
 use crate::settings::{IP, KEPT, Kept, SOCKET, TCP, kept};
 use crate::sockets::State as SocketState;
 use crate::table::{find, is_own, with};
-use core::time::Duration;
 use smoltcp::socket::tcp;
+use tenon_linux_socket::arguments::{buffer, duration, put, time};
 use tenon_linux_socket::option as local;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, State, with_state};
@@ -27,6 +27,8 @@ mod name {
     pub const PROTOCOL: i32 = 38;
     pub const DOMAIN: i32 = 39;
 }
+/// The largest buffer that can be stated.
+const MOST: u32 = 212_992;
 /// `TCP_INFO`.
 const INFORMATION: i32 = 11;
 /// `TCP_CONGESTION`.
@@ -69,34 +71,6 @@ fn bind_to_device(state: &mut State, caller: &Caller, length: usize) -> Result<u
     }
 }
 
-/// The value of a buffer's option: twice what is stated, within bounds, as in Linux.
-fn buffer(stated: u32, least: u32) -> u32 {
-    const MOST: u32 = 212_992;
-    (stated.min(MOST) * 2).max(least)
-}
-
-/// The bytes of a timeout: `struct timeval`.
-fn time(timeout: Option<Duration>) -> [u8; 16] {
-    let timeout = timeout.unwrap_or_default();
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&timeout.as_secs().to_le_bytes());
-    bytes[8..].copy_from_slice(&u64::from(timeout.subsec_micros()).to_le_bytes());
-    bytes
-}
-
-/// A timeout by its bytes.
-fn duration(bytes: [u8; 16]) -> Result<Option<Duration>, Errno> {
-    const MICROSECONDS: i64 = 1_000_000;
-    let mut halves = [[0; 8]; 2];
-    halves.as_flattened_mut().copy_from_slice(&bytes);
-    let [seconds, micros] = halves.map(i64::from_le_bytes);
-    if !(0..MICROSECONDS).contains(&micros) {
-        return Err(Errno::EDOM);
-    }
-    let waits = (seconds, micros) != (0, 0) && seconds >= 0;
-    Ok(waits.then(|| Duration::new(seconds as u64, micros as u32 * 1000)))
-}
-
 /// `setsockopt`.
 pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
     if !is_own(caller) {
@@ -133,10 +107,10 @@ pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
             let options = &mut all.get_mut(found.number)?.options;
             match (level, name) {
                 (SOCKET, name::SEND_BUFFER | name::SEND_BUFFER_FORCE) => {
-                    options.buffers[0] = buffer(value.cast_unsigned(), 4608);
+                    options.buffers[0] = buffer(value.cast_unsigned(), 4608, MOST);
                 }
                 (SOCKET, name::RECEIVE_BUFFER | name::RECEIVE_BUFFER_FORCE) => {
-                    options.buffers[1] = buffer(value.cast_unsigned(), 2304);
+                    options.buffers[1] = buffer(value.cast_unsigned(), 2304, MOST);
                 }
                 (SOCKET, name::RECEIVE_TIMEOUT) => options.timeouts[0] = duration(bytes)?,
                 (SOCKET, name::SEND_TIMEOUT) => options.timeouts[1] = duration(bytes)?,
@@ -164,18 +138,6 @@ pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
             Ok(0)
         })
     })
-}
-
-/// Writes as much of a value as the caller has room for, and how much that is.
-fn put(state: &mut State, caller: &Caller, value: &[u8]) -> Result<u64, Errno> {
-    let (to, at) = (caller.address(3), caller.address(4));
-    let mut room = [0; 4];
-    user_memory::read(state, caller, at, &mut room)?;
-    let room = usize::try_from(i32::from_le_bytes(room)).map_err(|_| Errno::EINVAL)?;
-    let part = &value[..value.len().min(room)];
-    user_memory::write(state, caller, to, part)?;
-    user_memory::write(state, caller, at, &(part.len() as u32).to_le_bytes())?;
-    Ok(0)
 }
 
 /// `getsockopt`.

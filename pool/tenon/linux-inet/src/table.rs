@@ -3,15 +3,12 @@
 use crate::sockets::{Received, Sockets};
 use core::time::Duration;
 use tenon_inet::{Error, ImageStack};
+use tenon_linux_socket::arguments::NONBLOCK;
 use tenon_process::{
     Caller, Errno, FileReference, Object, Operations, State, Step, Transfer, with_state,
 };
 use tenon_sync::Mutex;
 
-/// `O_NONBLOCK`, as `SOCK_NONBLOCK`.
-pub(crate) const NONBLOCK: u32 = 0o4000;
-/// `O_CLOEXEC`, as `SOCK_CLOEXEC`.
-pub(crate) const CLOSE_ON_EXEC: u32 = 0o200_0000;
 /// `O_RDWR`.
 const READ_AND_WRITE: u32 = 2;
 /// `O_PATH`: the description is of a name alone.

@@ -1,7 +1,8 @@
 //! [`socket()`], [`bind`], [`connect`], [`accept4`] and the other calls for names and connections.
 
 use crate::address::{self, Address, UNIX};
-use crate::table::{CLOSE_ON_EXEC, NONBLOCK, credentials, open, timeout, with};
+use crate::arguments::{CLOSE_ON_EXEC, NONBLOCK, check_flags, halves};
+use crate::table::{credentials, open, timeout, with};
 use tenon_linux_credentials::permission::{CHANGE, check, own};
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Side, State, with_state};
@@ -13,9 +14,7 @@ use tenon_vfs::{Kind as FileKind, Path};
 fn kind(caller: &Caller) -> Result<(Kind, u32), Errno> {
     let (family, word) = (caller.argument(0), caller.argument(1) as u32);
     let (kind, flags) = (word & 0xf, word & !0xf);
-    if flags & !(NONBLOCK | CLOSE_ON_EXEC) != 0 {
-        return Err(Errno::EINVAL);
-    }
+    check_flags(flags)?;
     if family != u64::from(UNIX) {
         return Err(Errno::EAFNOSUPPORT);
     }
@@ -200,9 +199,7 @@ pub fn connect(caller: &Caller) -> Result<u64, Errno> {
 }
 
 fn accept_with(caller: &Caller, flags: u32) -> Result<u64, Errno> {
-    if flags & !(NONBLOCK | CLOSE_ON_EXEC) != 0 {
-        return Err(Errno::EINVAL);
-    }
+    check_flags(flags)?;
     let deadline = deadline(caller, caller.int(0), false);
     let accepted = caller.wait_events(deadline, |state| {
         let (number, status, source) = crate::table::socket(state, caller, caller.int(0))?;
@@ -248,12 +245,7 @@ pub fn accept4(caller: &Caller) -> Result<u64, Errno> {
 pub fn shutdown(caller: &Caller) -> Result<u64, Errno> {
     with_state(|state| {
         let (number, ..) = crate::table::socket(state, caller, caller.int(0))?;
-        let ends = match caller.int(1) {
-            0 => (true, false),
-            1 => (false, true),
-            2 => (true, true),
-            _ => return Err(Errno::EINVAL),
-        };
+        let ends = halves(caller)?;
         let (_, _, files) = caller.parts(state)?;
         with(|sockets| sockets.shutdown(number, ends, files))?;
         Ok(0)

@@ -6,13 +6,15 @@
 //! | [`message`] | `sendto`, `sendmsg`, `sendmmsg`, `recvfrom`, `recvmsg`, `recvmmsg` |
 //! | [`option`] | `getsockopt`, `setsockopt` |
 //!
-//! Sockets of other families than `AF_UNIX` are `EAFNOSUPPORT`. What a socket is and does has
+//! [`arguments`] reads what these calls are given, for libraries of other families too. Sockets of other
+//! families than `AF_UNIX` are `EAFNOSUPPORT`. What a socket is and does has
 //! `tenon-socket`.
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
 mod address;
+pub mod arguments;
 pub mod connection;
 mod control;
 pub mod message;

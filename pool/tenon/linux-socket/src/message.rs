@@ -1,81 +1,14 @@
 //! [`sendto`], [`sendmsg`], [`recvfrom`], [`recvmsg`] and their forms for several messages.
 
 use crate::address::Address;
+use crate::arguments::{Message, NONBLOCK, each, end_of_wait, flag};
 use crate::connection::deadline;
 use crate::control::{self, Control};
-use crate::table::{NONBLOCK, OPERATIONS, discard, sender, socket, with};
+use crate::table::{OPERATIONS, discard, sender, socket, with};
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, Memory, Side, State, Vector, timespec, with_state};
+use tenon_process::{Caller, Errno, Side, State, with_state};
 use tenon_socket::{Kind, Received, Sending};
 use tenon_thread::time::Instant;
-
-/// Flags of messages.
-mod flag {
-    pub const OUT_OF_BAND: u32 = 0x1;
-    pub const PEEK: u32 = 0x2;
-    pub const TRUNCATED: u32 = 0x20;
-    pub const DO_NOT_WAIT: u32 = 0x40;
-    pub const WAIT_ALL: u32 = 0x100;
-    pub const WAIT_FOR_ONE: u32 = 0x1_0000;
-    pub const CLOSE_ON_EXEC: u32 = 0x4000_0000;
-}
-
-/// Entries of a vector at most.
-const VECTORS: usize = 1024;
-/// Bytes of a `struct msghdr`.
-const SIZE: usize = 56;
-
-/// A message: its name, its bytes, and what goes with it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Message {
-    /// An address and its length.
-    name: (usize, usize),
-    /// One buffer, or a vector of them and their number.
-    buffer: (usize, usize),
-    is_vector: bool,
-    control: (usize, usize),
-}
-
-impl Message {
-    /// Reads a `struct msghdr`.
-    fn read(caller: &Caller, from: usize) -> Result<Self, Errno> {
-        let [name, name_length, vector, count, control, control_length]: [u64; 6] =
-            user_memory::words(caller, from)?;
-        let length = name_length as u32 as i32;
-        let length = usize::try_from(length).map_err(|_| Errno::EINVAL)?;
-        if count as usize > VECTORS {
-            return Err(Errno::EMSGSIZE);
-        }
-        Ok(Self {
-            name: (name as usize, length),
-            buffer: (vector as usize, count as usize),
-            is_vector: true,
-            control: (control as usize, control_length as usize),
-        })
-    }
-
-    /// Calls `action` with its memory, its length, and what else it needs of the state.
-    fn with_memory<R>(
-        &self,
-        state: &mut State,
-        caller: &Caller,
-        action: impl FnOnce(
-            &mut Memory<'_>,
-            usize,
-            (&mut tenon_process::Files, &mut tenon_process::Frames),
-        ) -> Result<R, Errno>,
-    ) -> Result<R, Errno> {
-        let (process, frames, files) = caller.parts(state)?;
-        let space = process.space()?;
-        let (mut memory, length) = if self.is_vector {
-            let (vector, length) = Vector::new(space, self.buffer.0, self.buffer.1, frames)?;
-            (Memory::Vector(vector), length)
-        } else {
-            (Memory::Process(space, self.buffer.0), self.buffer.1)
-        };
-        action(&mut memory, length, (files, frames))
-    }
-}
 
 /// Sends a message; returns how many bytes.
 fn send(caller: &Caller, message: &Message, flags: u32) -> Result<u64, Errno> {
@@ -164,15 +97,7 @@ fn send_step(
 
 /// `sendto`.
 pub fn sendto(caller: &Caller) -> Result<u64, Errno> {
-    let length = match caller.address(4) {
-        0 => 0,
-        _ => usize::try_from(caller.int(5)).map_err(|_| Errno::EINVAL)?,
-    };
-    let message = Message {
-        name: (caller.address(4), length),
-        buffer: (caller.address(1), caller.address(2).min(0x7fff_f000)),
-        ..Message::default()
-    };
+    let message = Message::to_send(caller)?;
     send(caller, &message, caller.argument(3) as u32)
 }
 
@@ -184,24 +109,10 @@ pub fn sendmsg(caller: &Caller) -> Result<u64, Errno> {
 
 /// `sendmmsg`.
 pub fn sendmmsg(caller: &Caller) -> Result<u64, Errno> {
-    let count = caller.address(2).min(VECTORS);
-    for index in 0..count {
-        let at = caller.address(1).wrapping_add(index * (SIZE + 8));
-        let sent = Message::read(caller, at)
-            .and_then(|message| send(caller, &message, caller.argument(3) as u32));
-        let written = sent.and_then(|sent| {
-            with_state(|state| {
-                let bytes = (sent as u32).to_le_bytes();
-                user_memory::write(state, caller, at.wrapping_add(SIZE), &bytes)
-            })
-        });
-        match written {
-            Ok(()) => {}
-            Err(error) if index == 0 => return Err(error),
-            Err(_) => return Ok(index as u64),
-        }
-    }
-    Ok(count as u64)
+    each(caller, |at| {
+        let message = Message::read(caller, at)?;
+        Ok(send(caller, &message, caller.argument(3) as u32)? as usize)
+    })
 }
 
 /// What a receiving call returns beside its bytes.
@@ -346,10 +257,7 @@ fn finish(
 
 /// `recvfrom`.
 pub fn recvfrom(caller: &Caller) -> Result<u64, Errno> {
-    let mut message = Message {
-        buffer: (caller.address(1), caller.address(2).min(0x7fff_f000)),
-        ..Message::default()
-    };
+    let mut message = Message::of_buffer(caller);
     let (to, at) = (caller.address(4), caller.address(5));
     // The name is written with its length, below.
     let mut room = [0; 4];
@@ -400,31 +308,13 @@ pub fn recvmsg(caller: &Caller) -> Result<u64, Errno> {
 
 /// `recvmmsg`: the timeout ends the wait for the first message, too.
 pub fn recvmmsg(caller: &Caller) -> Result<u64, Errno> {
-    let count = caller.address(2).min(VECTORS);
     let mut flags = caller.argument(3) as u32;
-    let mut end = deadline(caller, caller.int(0), false);
-    if caller.argument(4) != 0 {
-        let timeout = timespec(user_memory::words(caller, caller.address(4))?)?;
-        let timeout = Instant::now() + timeout;
-        end = Some(end.map_or(timeout, |end| end.min(timeout)));
-    }
-    for index in 0..count {
-        let at = caller.address(1).wrapping_add(index * (SIZE + 8));
+    let end = end_of_wait(caller, deadline(caller, caller.int(0), false))?;
+    each(caller, |at| {
         let received = receive_by(caller, at, flags & !flag::WAIT_FOR_ONE, end);
-        let written = received.and_then(|count| {
-            with_state(|state| {
-                let bytes = (count as u32).to_le_bytes();
-                user_memory::write(state, caller, at.wrapping_add(SIZE), &bytes)
-            })
-        });
-        match written {
-            Ok(()) => {}
-            Err(error) if index == 0 => return Err(error),
-            Err(_) => return Ok(index as u64),
-        }
         if flags & flag::WAIT_FOR_ONE != 0 {
             flags |= flag::DO_NOT_WAIT;
         }
-    }
-    Ok(count as u64)
+        received
+    })
 }

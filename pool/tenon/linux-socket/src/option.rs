@@ -1,10 +1,10 @@
 //! [`getsockopt`] and [`setsockopt`]: options of sockets.
 
+use crate::arguments::{buffer, duration, put, time};
 use crate::table::{socket, with};
-use core::time::Duration;
 use tenon_process::user_memory;
-use tenon_process::{Caller, Errno, State, with_state};
-use tenon_socket::{Kind, Settings, State as SocketState};
+use tenon_process::{Caller, Errno, with_state};
+use tenon_socket::{BUFFER, Kind, Settings, State as SocketState};
 
 /// `SOL_SOCKET`.
 const SOCKET: i32 = 1;
@@ -36,25 +36,8 @@ mod name {
     pub const DOMAIN: i32 = 39;
 }
 
-/// The value of a buffer's option: twice what is stated, within bounds, as in Linux.
-fn buffer(stated: u32, least: u32) -> u32 {
-    const MOST: u32 = tenon_socket::BUFFER;
-    (stated.min(MOST) * 2).max(least)
-}
-
-/// The bytes of a timeout: `struct timeval`.
-fn time(timeout: Option<Duration>) -> [u8; 16] {
-    let timeout = timeout.unwrap_or_default();
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&timeout.as_secs().to_le_bytes());
-    bytes[8..].copy_from_slice(&u64::from(timeout.subsec_micros()).to_le_bytes());
-    bytes
-}
-
 /// `setsockopt`.
 pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
-    /// Microseconds of a second.
-    const MICROSECONDS: i64 = 1_000_000;
     let (level, name, length) = (caller.int(1), caller.int(2), caller.int(4));
     with_state(|state| {
         let (number, ..) = socket(state, caller, caller.int(0))?;
@@ -71,28 +54,17 @@ pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
         user_memory::read(state, caller, caller.address(3), place)?;
         let [a, b, c, d, ..] = bytes;
         let value = u32::from_le_bytes([a, b, c, d]);
-        let mut halves = [[0; 8]; 2];
-        halves.as_flattened_mut().copy_from_slice(&bytes);
-        let [seconds, micros] = halves.map(i64::from_le_bytes);
-        let wait = (seconds, micros) != (0, 0) && seconds >= 0;
-        let wait = wait.then(|| {
-            Duration::new(
-                seconds as u64,
-                micros.clamp(0, MICROSECONDS - 1) as u32 * 1000,
-            )
-        });
         set(number, |settings| {
             match name {
                 name::PASS_CREDENTIALS => settings.pass_credentials = value != 0,
                 name::SEND_BUFFER | name::SEND_BUFFER_FORCE => {
-                    settings.send_buffer = buffer(value, 4608);
+                    settings.send_buffer = buffer(value, 4608, BUFFER);
                 }
                 name::RECEIVE_BUFFER | name::RECEIVE_BUFFER_FORCE => {
-                    settings.receive_buffer = buffer(value, 2304);
+                    settings.receive_buffer = buffer(value, 2304, BUFFER);
                 }
-                _ if timeout && !(0..MICROSECONDS).contains(&micros) => return Err(Errno::EDOM),
-                name::RECEIVE_TIMEOUT => settings.receive_timeout = wait,
-                name::SEND_TIMEOUT => settings.send_timeout = wait,
+                name::RECEIVE_TIMEOUT => settings.receive_timeout = duration(bytes)?,
+                name::SEND_TIMEOUT => settings.send_timeout = duration(bytes)?,
                 name::REUSE_ADDRESS
                 | name::REUSE_PORT
                 | name::DO_NOT_ROUTE
@@ -111,18 +83,6 @@ pub fn setsockopt(caller: &Caller) -> Result<u64, Errno> {
 
 fn set(number: u32, action: impl FnOnce(&mut Settings) -> Result<(), Errno>) -> Result<u64, Errno> {
     with(|sockets| action(&mut sockets.get_mut(number)?.settings))?;
-    Ok(0)
-}
-
-/// Writes as much of a value as the caller has room for, and how much that is.
-fn put(state: &mut State, caller: &Caller, value: &[u8]) -> Result<u64, Errno> {
-    let (to, at) = (caller.address(3), caller.address(4));
-    let mut room = [0; 4];
-    user_memory::read(state, caller, at, &mut room)?;
-    let room = usize::try_from(i32::from_le_bytes(room)).map_err(|_| Errno::EINVAL)?;
-    let part = &value[..value.len().min(room)];
-    user_memory::write(state, caller, to, part)?;
-    user_memory::write(state, caller, at, &(part.len() as u32).to_le_bytes())?;
     Ok(0)
 }
 

@@ -1,5 +1,6 @@
 //! [`Sockets`] of all processes, and their descriptors.
 
+use crate::arguments::NONBLOCK;
 use core::time::Duration;
 use tenon_process::{
     Caller, Errno, FileReference, Files, Frames, Object, Operations, State, Step, Transfer,
@@ -7,10 +8,6 @@ use tenon_process::{
 use tenon_socket::{Credentials, Received, Sending, Sockets};
 use tenon_sync::Mutex;
 
-/// `O_NONBLOCK`, as `SOCK_NONBLOCK`.
-pub(crate) const NONBLOCK: u32 = 0o4000;
-/// `O_CLOEXEC`, as `SOCK_CLOEXEC`.
-pub(crate) const CLOSE_ON_EXEC: u32 = 0o200_0000;
 /// `O_RDWR`.
 pub(crate) const READ_AND_WRITE: u32 = 2;
 
