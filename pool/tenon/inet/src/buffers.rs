@@ -1,8 +1,8 @@
 //! Static memory of the sockets.
 
 use crate::FRAME;
-use crate::listener::Queued;
 use crate::looped::Slot;
+use core::net::Ipv4Addr;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 use smoltcp::socket::{dhcpv4, tcp, udp};
 use smoltcp::storage::{PacketBuffer, PacketMetadata, RingBuffer};
@@ -30,6 +30,21 @@ pub(crate) struct Connection {
     pub(crate) taken: bool,
     /// The queue of a listener that it is in.
     pub(crate) queued: Option<Queued>,
+}
+
+/// The place of a connection in the queue of a listener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued {
+    /// The number of the listener.
+    pub(crate) listener: u32,
+    pub(crate) address: Ipv4Addr,
+    pub(crate) port: u16,
+    /// Connections of the queue at most.
+    pub(crate) most: usize,
+    /// Its place in the order in which peers have asked for connections.
+    pub(crate) order: u64,
+    /// No later one waits for a peer.
+    pub(crate) is_last: bool,
 }
 
 impl Connection {

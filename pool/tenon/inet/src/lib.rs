@@ -48,7 +48,6 @@
 mod buffers;
 mod device;
 mod error;
-mod listener;
 mod looped;
 mod server;
 mod settings;

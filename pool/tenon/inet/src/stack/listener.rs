@@ -1,26 +1,12 @@
 //! Queues of listeners: connections that wait for a peer, or to be accepted.
 
-use crate::buffers::Connection;
+use super::Stack;
+use crate::Error;
+use crate::buffers::{Connection, Queued};
 use crate::device::Port;
-use crate::{Error, Stack};
 use core::net::Ipv4Addr;
 use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp;
-
-/// The place of a connection in the queue of a listener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
-    /// The number of the listener.
-    listener: u32,
-    address: Ipv4Addr,
-    port: u16,
-    /// Connections of the queue at most.
-    most: usize,
-    /// Its place in the order in which peers have asked for connections.
-    order: u64,
-    /// No later one waits for a peer.
-    is_last: bool,
-}
 
 impl<P: Port> Stack<P> {
     /// Has a listener with a number of its own accept connections at a port, of one own address or of

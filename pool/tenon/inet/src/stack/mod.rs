@@ -1,5 +1,7 @@
 //! The [`Stack`] of protocols, with its sockets.
 
+mod listener;
+
 use crate::buffers::{Room, Sockets, sockets};
 use crate::device::{Device, Port};
 use crate::settings::is_host;
