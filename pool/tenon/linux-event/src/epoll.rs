@@ -5,8 +5,8 @@ use tenon_linux_files::descriptor::open;
 use tenon_linux_files::flag::CLOSE_ON_EXEC;
 use tenon_process::user_memory;
 use tenon_process::{
-    Caller, Errno, Files, Frames, Memory, Object, Observer, Operations, Side, Special, State,
-    ready, timespec, with_state,
+    Caller, Errno, Files, Frames, Object, Observer, Operations, Side, Special, State, ready,
+    timespec, with_state,
 };
 use tenon_signal::Set;
 use tenon_sync::Mutex;
@@ -197,13 +197,13 @@ fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64,
         let file = &process.files.get(caller.int(0))?.file;
         let description = files.look(file).ok_or(Errno::EBADF)?;
         let poll = poll_of(&description.object).ok_or(Errno::EINVAL)?;
-        let mut memory = Memory::Process(process.space()?, to);
+        let space = process.space()?;
         let done = with(|watches| {
             watches.collect(poll, most, (files, poll_of), |_, index, events, data| {
                 let mut bytes = [0; SIZE];
                 bytes[..4].copy_from_slice(&events.to_le_bytes());
                 bytes[8..].copy_from_slice(&data.to_le_bytes());
-                memory.write(index * SIZE, &bytes, frames)
+                Ok(space.write(to.wrapping_add(index * SIZE), &bytes, frames)?)
             })
         })?;
         if done > 0 {

@@ -451,7 +451,8 @@ impl Watches {
         let Some(watch) = self.find(name) else {
             return;
         };
-        if self.events_of(watch, files, poll_of, 1) == 0 {
+        let present = self.watches.get(watch);
+        if present.is_none_or(|watch| self.events_of(watch, files, poll_of, 1) == 0) {
             return;
         }
         self.append_pending(watch);
@@ -462,10 +463,7 @@ impl Watches {
     }
 
     /// The events that a watch asks for and its object has.
-    fn events_of(&self, watch: u32, files: &mut Files, poll_of: PollOf, depth: u32) -> u32 {
-        let Some(watch) = self.watches.get(watch) else {
-            return 0;
-        };
+    fn events_of(&self, watch: &Watch, files: &mut Files, poll_of: PollOf, depth: u32) -> u32 {
         let asked = watch.events & !mode::ALL;
         let Some(object) = files.object(watch.description).filter(|_| asked != 0) else {
             return 0;
@@ -488,7 +486,7 @@ impl Watches {
     ) -> bool {
         let mut at = self.polls.get(poll).map_or(NONE, |poll| poll.first);
         while let Some(watch) = self.watches.get(at) {
-            if depth <= DEPTH && self.events_of(at, files, poll_of, depth + 1) != 0 {
+            if depth <= DEPTH && self.events_of(watch, files, poll_of, depth + 1) != 0 {
                 return true;
             }
             at = watch.links[PENDING].next;
@@ -511,10 +509,10 @@ impl Watches {
         let mut at = first;
         while done < most && at != NONE {
             let number = at;
-            let events = self.events_of(number, files, poll_of, 1);
             let Some(watch) = self.watches.get(number) else {
                 break;
             };
+            let events = self.events_of(watch, files, poll_of, 1);
             let (asked, data) = (watch.events, watch.data);
             at = if number == last {
                 NONE
@@ -531,7 +529,8 @@ impl Watches {
             let stays = events != 0 && asked & (mode::ONCE | mode::EDGE) == 0;
             if stays && first == last {
                 // The only one is looked at again by the next call.
-                break;
+                files.wake_next(source, Side::Read);
+                return Ok(done);
             }
             self.remove_pending(number);
             if asked & mode::ONCE != 0
