@@ -40,8 +40,9 @@ pub fn execveat(caller: &Caller) -> Result<u64, Errno> {
 
 /// Runs a program; its arguments and its environment are at the argument `first` and the next one.
 fn run(caller: &Caller, at: (i32, usize), flags: u64, first: usize) -> Result<u64, Errno> {
-    let read = |state: &mut State, path: &mut Path| {
-        read_path(state, caller, at, flags, path)?;
+    let attempt = |state: &mut State| {
+        let mut path = Path::new();
+        read_path(state, caller, at, flags, &mut path)?;
         state.strings.clear();
         collect(state, caller, caller.address(first), false)?;
         if state.strings.is_empty() {
@@ -49,18 +50,19 @@ fn run(caller: &Caller, at: (i32, usize), flags: u64, first: usize) -> Result<u6
             state.strings.push(b"", false)?;
         }
         collect(state, caller, caller.address(first + 1), true)?;
-        state.check_program(caller.slot().0, text(path)?)
-    };
-    // What can be refused is refused before they end.
-    with_state(|state| read(state, &mut Path::new()))?;
-    caller.wait_killable(|state| Ok(caller.end_others(state)?.then_some(())))?;
-    with_state(|state| {
-        let mut path = Path::new();
-        read(state, &mut path)?;
-        state.execute(caller.slot().0, text(&path)?)?;
+        let path = text(&path)?;
+        // What can be refused is refused before they end.
+        state.check_program(caller.slot().0, path)?;
+        if !caller.end_others(state)? {
+            // By then, what was read may be another one.
+            return Ok(None);
+        }
+        state.execute(caller.slot().0, path)?;
         state.wake();
-        BEGUN
-    })
+        Ok(Some(()))
+    };
+    caller.wait_killable(attempt)?;
+    BEGUN
 }
 
 /// Reads the path of a program, which no description has open for writing.
