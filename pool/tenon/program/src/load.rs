@@ -429,12 +429,9 @@ fn map_segment(
         }
     }
     // What is behind the segment in the file are no values of variables.
-    let mut at = range.start + in_file;
-    while permissions.write && at < middle.min(range.end.next_multiple_of(PAGE)) {
-        const ZEROS: &[u8] = &[0; 256];
-        let part = (middle - at).min(ZEROS.len());
-        space.write(at, &ZEROS[..part], frames)?;
-        at += part;
+    let behind = range.start + in_file..middle.min(range.end.next_multiple_of(PAGE));
+    if permissions.write {
+        space.clear(&behind, frames)?;
     }
     Ok(())
 }
@@ -524,9 +521,7 @@ fn write_stack(
         put(0)?;
     }
     put(0)?;
-    for (key, value) in vector {
-        put(key)?;
-        put(value)?;
-    }
+    let vector = vector.map(|(key, value)| [key, value].map(u64::to_le_bytes));
+    space.write(at, vector.as_flattened().as_flattened(), frames)?;
     Ok(sp)
 }

@@ -40,6 +40,14 @@ impl<const N: usize> AddressSpace<N> {
         )
     }
 
+    /// Fills a range of the process with zeros.
+    pub fn clear(&mut self, range: &Range<usize>, frames: &mut Frames) -> Result<(), Denied> {
+        let (start, length) = (range.start, range.len());
+        self.each_page(start, length, Access::Write, frames, |frame, at, part| {
+            frame.clear(at, part.len());
+        })
+    }
+
     /// Copies bytes from the process into a frame, from an offset on.
     pub fn read_to_frame(
         &mut self,
