@@ -124,9 +124,9 @@ impl Signals {
 
     /// Begins a process with the actions of another one, or with initial ones.
     pub fn begin_process(&mut self, process: usize, parent: Option<usize>) {
-        for signal in 1..=SIGNALS {
-            let action = parent.map(|parent| *self.shared[parent].action(signal));
-            *self.shared[process].action(signal) = action.unwrap_or(Action::INITIAL);
+        match parent.map(|parent| self.shared.get_disjoint_mut([process, parent])) {
+            Some(Ok([own, parent])) => own.actions = parent.actions,
+            _ => self.shared[process].actions = [Action::INITIAL; SIGNALS as usize],
         }
         let shared = &mut self.shared[process];
         (shared.stopped, shared.stop_reported) = (None, false);
