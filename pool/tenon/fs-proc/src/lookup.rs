@@ -121,16 +121,12 @@ pub fn find_by(
             };
             let found = state.files.tree.find_by(base, path, follow, &walk);
             // What is followed below.
-            let node = found.as_ref().ok().and_then(|found| found.node);
-            let inode = match node.filter(|_| follow) {
-                Some(node) => Some(state.files.tree.files.inode(node)?),
-                None => None,
-            };
-            let link = inode.filter(|inode| inode.kind == Kind::Link);
+            let link = found.as_ref().ok().filter(|found| follow && found.link);
+            let link = link.and_then(|found| found.node);
             if let Some(link) = link {
-                walk.check_link(link)?;
+                walk.check_link(state.files.tree.files.inode(link)?)?;
             }
-            (found, node.filter(|_| link.is_some()))
+            (found, link)
         };
         match found {
             Err(Error::Stale(directory)) => {
@@ -150,7 +146,10 @@ pub fn find_by(
                     return Ok(found);
                 };
                 match follow_link(state, node)? {
-                    Some(node) => found.node = Some(node),
+                    Some(target) => {
+                        found.node = Some(target);
+                        found.link = target == node;
+                    }
                     // A link to a path: the rest is resolved from its directory on.
                     None => {
                         path.set(|room| {

@@ -2,13 +2,13 @@
 
 use crate::event;
 use crate::limit::check_size;
-use crate::names::{WORKING_DIRECTORY, clock, inode};
+use crate::names::{WORKING_DIRECTORY, clock, find, inode};
 use tenon_fs_proc::LinkTarget;
 use tenon_linux_credentials::permission::{allowed_mode, check, check_owner, take_privileges};
 use tenon_linux_lock::lease;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Object, Special, State, WRITE, with_state};
-use tenon_vfs::{Inode, Kind};
+use tenon_vfs::{Inode, Kind, Path};
 
 /// `AT_SYMLINK_NOFOLLOW`.
 const NO_FOLLOW: u64 = 0x100;
@@ -90,12 +90,12 @@ impl Subject {
             }
         }
         let follow = flags & NO_FOLLOW == 0;
-        let found = inode(state, caller, (number, from), follow)?;
-        let node = state.files.tree.files.inode(found)?;
+        let found = find(state, caller, (number, from), follow, &mut Path::new())?;
+        let inode = found.inode()?;
         // One of `/proc` that is followed leads to an object.
         if follow
-            && node.kind == Kind::Link
-            && let Some(origin) = node.origin
+            && found.link
+            && let Some(origin) = state.files.tree.files.inode(inode)?.origin
             && let LinkTarget::Object(object, _) = tenon_fs_proc::target(state, &origin)?
         {
             match object {
@@ -104,7 +104,7 @@ impl Subject {
                 _ => {}
             }
         }
-        Ok(Self::Inode(found))
+        Ok(Self::Inode(inode))
     }
 
     /// The inode; what is no file has none that is changed.

@@ -193,6 +193,8 @@ pub struct Found {
     pub name: Range<usize>,
     /// Whether a slash is behind the last component.
     pub slash: bool,
+    /// Whether the inode is a symbolic link, which is not followed.
+    pub link: bool,
 }
 
 impl Found {
@@ -393,6 +395,7 @@ impl Tree {
                         node: Some(next),
                         name: 0..0,
                         slash,
+                        link: false,
                     });
                 }
                 (at, present) = (next, self.files.inode(next));
@@ -440,6 +443,7 @@ impl Tree {
                     node,
                     name,
                     slash,
+                    link: found.is_some_and(|inode| inode.kind == Kind::Link),
                 });
             };
             (at, present) = (next, Ok(inode));
@@ -450,6 +454,7 @@ impl Tree {
             node: Some(at),
             name: 0..0,
             slash: true,
+            link: false,
         })
     }
 
