@@ -3,6 +3,7 @@
 //! An entry of level 3 is empty, or holds a frame. A held frame that the process must not access at
 //! all has an entry without the valid bit.
 
+use core::cell::Cell;
 use core::num::NonZero;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -158,7 +159,7 @@ pub struct Tables {
     /// The lowest address that the kernel uses.
     pub low_end: usize,
     /// Tables of level 2 beside that of the lowest GiB.
-    count: usize,
+    count: Cell<usize>,
 }
 
 impl Tables {
@@ -193,7 +194,7 @@ impl Tables {
         Some(Self {
             root,
             low_end,
-            count: 0,
+            count: Cell::new(0),
         })
     }
 
@@ -241,7 +242,7 @@ impl Tables {
     }
 
     /// Makes the tables of a page; returns whether there was memory.
-    pub fn prepare(&mut self, address: usize, frames: &mut Frames) -> bool {
+    pub fn prepare(&self, address: usize, frames: &mut Frames) -> bool {
         let first = entry_of(self.top(), address, GIB);
         let (middle, is_new) = match lower(first) {
             Some(middle) => (middle, false),
@@ -268,7 +269,7 @@ impl Tables {
             }
         }
         if is_new {
-            self.count += 1;
+            self.count.set(self.count.get() + 1);
         }
         made
     }
@@ -376,20 +377,21 @@ impl Tables {
 
     /// Gives other tables, which have no page in a range, the frames of that range, from now on
     /// read-only in both; returns whether there was memory.
-    pub fn share_range(
-        &mut self,
-        range: &Range<usize>,
-        other: &mut Self,
-        frames: &mut Frames,
-    ) -> bool {
-        let mut block = usize::MAX;
+    pub fn share_range(&mut self, range: &Range<usize>, other: &Self, frames: &mut Frames) -> bool {
+        // The table of the block that is shared, with its entry.
+        let (mut block, mut table) = (usize::MAX, None);
         self.each(range, |address, _, entry| {
             if address & !(BLOCK - 1) != block {
                 if !other.prepare(address, frames) {
                     return false;
                 }
                 block = address & !(BLOCK - 1);
+                let second = other.block(address);
+                table = second.and_then(|second| Some((second, lower(second)?)));
             }
+            let Some((second, last)) = table else {
+                return false;
+            };
             let page = get(entry) | bits::READ_ONLY;
             // SAFETY: the entry holds the frame; this `Frame` of it is not kept.
             let held = unsafe { Frame::from_address((page & bits::ADDRESS) as usize) };
@@ -397,12 +399,8 @@ impl Tables {
             let _ = frames.share(&held).into_address();
             let _ = held.into_address();
             set(entry, page);
-            if let Some(second) = other.block(address)
-                && let Some(last) = lower(second)
-            {
-                set(entry_of(last, address, PAGE), page);
-                count_up(second);
-            }
+            set(entry_of(last, address, PAGE), page);
+            count_up(second);
             true
         })
     }
@@ -444,7 +442,7 @@ impl Tables {
             release_tables(&low[..self.low_end / BLOCK], count(&top[0]), frames);
             frames.release(take_table(&top[0]));
         }
-        let mut rest = self.count;
+        let mut rest = self.count.get();
         for entry in top[KERNEL_GIBS..].iter().rev() {
             if rest == 0 {
                 break;

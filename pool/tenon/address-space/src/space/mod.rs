@@ -418,7 +418,7 @@ impl<const N: usize> AddressSpace<N> {
                 continue;
             }
             let range = area.start..area.end;
-            if !self.tables.share_range(&range, &mut child.tables, frames) {
+            if !self.tables.share_range(&range, &child.tables, frames) {
                 return Err(Error::NoMemory);
             }
         }
