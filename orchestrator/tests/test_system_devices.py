@@ -4,7 +4,7 @@ import fdt
 import pytest
 
 from tenonos import system
-from tenonos.build.images import space
+from tenonos.build.images import images, space
 from tenonos.errors import InputError
 from tenonos.run import device_backends, target
 from tenonos.system import device_trees, manifest
@@ -129,6 +129,24 @@ def test_disks_in_memory_are_in_the_system_image_and_in_the_tree_of_their_vm(tmp
     assert not tree.exist_node("/virtio_mmio@b000400")
 
 
+def test_a_tenon_vm_has_a_disk_if_its_image_has_a_driver(tmp_path):
+    plain = 'app = "motor"\ncpus = [2]\nmemory = "16M"\n'
+    text = GOOD.replace(plain, plain + 'interrupts = "shared"\n')
+    assert text != GOOD
+    loaded = load(tmp_path, text + MEMORY.replace("linux", "motor"))
+    with pytest.raises(InputError, match='VM "motor" has a disk, and its image has no driver'):
+        images(loaded)
+    programs = text.replace('app = "motor"', 'app = "programs"\nprogram = "/bin/sh"')
+    (tmp_path / "motor.config").write_text("CONFIG_LIB_TENON_LINUX_DISK=y\n")
+    loaded = load(tmp_path, programs + MEMORY.replace("linux", "motor"))
+    found = [
+        device for image in images(loaded) for device in image.devices if image.name == "motor"
+    ]
+    assert [(device.kind, device.base) for device in found] == [
+        ("virtio-mmio", loaded.board.transports)
+    ]
+
+
 def test_an_image_that_sees_its_memory_where_it_is_may_have_a_device_with_dma(tmp_path):
     there = 'memory_at = "0x5000_0000"\nmemory_seen_at = "0x5000_0000"\ndevices = ["virtio0"]'
     load(tmp_path, GOOD.replace('memory = "16M"', f'memory = "16M"\n{there}', 1))
@@ -226,8 +244,8 @@ WRONG = [
     (
         'app = "motor"\ncpus = [2]\nmemory = "16M"\n',
         'app = "motor"\ncpus = [2]\nmemory = "16M"\ninterrupts = "shared"\n'
-        + MEMORY.replace("linux", "motor"),
-        '28: VM "motor" is a Tenon VM, which has no driver for a disk; give it to a Linux VM',
+        + 2 * MEMORY.replace("linux", "motor"),
+        '28: VM "motor" is a Tenon VM, which has one disk or one network card; give the disk to',
     ),
     (
         'devices = ["virtio1", "gpio"]\n',

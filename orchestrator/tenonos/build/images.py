@@ -20,7 +20,7 @@ from tenonos.paths import command, shown
 from tenonos.pool import library
 from tenonos.pool.kconfig import Assignment, Config, Tree, capability, define, fragment, load
 from tenonos.pool.library import Index, Library
-from tenonos.system import errata, networks, translation_tables
+from tenonos.system import disks, errata, networks, translation_tables
 from tenonos.system.bare import BARE
 from tenonos.system.board import PCIE, Device
 from tenonos.system.devices import DMA
@@ -400,6 +400,15 @@ def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterato
                 mend="choose CONFIG_LIB_TENON_INET=y in its config, or an application with it",
             )
         yield card
+    disk = disks.of_image(system, name)
+    if disk is not None:
+        if disk.kind not in driven:
+            raise InputError(
+                f'VM "{name}" has a disk, and its image has no driver of one',
+                where=system.at(system.vm(name), "app"),
+                mend="choose CONFIG_LIB_TENON_LINUX_DISK=y in its config, for programs of Linux",
+            )
+        yield disk
 
 
 def _all(system: System) -> Sequence[str]:

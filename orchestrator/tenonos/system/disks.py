@@ -5,6 +5,7 @@ from typing import Any
 
 from tenonos.errors import InputError
 from tenonos.system import partition_table
+from tenonos.system.board import Device
 from tenonos.system.limits import DISKS, DRIVES
 from tenonos.system.memory_map import DiskLayout, Layout
 from tenonos.system.model import Disk, System, Vm
@@ -15,6 +16,9 @@ SECTOR = 512
 
 TRANSPORT = 0x200
 """Bytes of the registers of a transport (pool/core/manifest)."""
+
+TRANSPORTS = "virtio-mmio"
+"""The kind of the device of a disk or card in a Tenon VM."""
 
 _EDGE = 1
 _FIRST_SPI = 32
@@ -136,11 +140,7 @@ def _of_vm(system: System, disk: Disk, name: str) -> None:
         raise InputError(f'no VM "{name}"', where=where, mend=f"those that may have one: {known}")
     has_virtual_interrupts(system, vm, what, where)
     if vm.kind == "tenon":
-        raise InputError(
-            f'VM "{name}" is a Tenon VM, which has no driver for a disk',
-            where=where,
-            mend="give it to a Linux VM or one of any image",
-        )
+        _alone(system, disk, name, where)
     if vm.colours is not None:
         raise InputError(
             f'VM "{name}" has colours, and {what} has none',
@@ -156,6 +156,27 @@ def _of_vm(system: System, disk: Disk, name: str) -> None:
                 where=system.where("disk", disk.index, key),
                 mend=f"make it a multiple of {SECTOR}",
             )
+
+
+def _alone(system: System, disk: Disk, name: str, where: str) -> None:
+    """Check that a Tenon VM has one virtual device, as it has one transport."""
+    others = any(each.vm == name and each is not disk for each in system.disks)
+    ports = any(port.vm == name for network in system.networks for port in network.ports)
+    if others or ports:
+        raise InputError(
+            f'VM "{name}" is a Tenon VM, which has one disk or one network card',
+            where=where,
+            mend="give the disk to another VM",
+        )
+
+
+def of_image(system: System, name: str) -> Device | None:
+    """The disk of a Tenon VM as a device of its image: the transport with its registers."""
+    base = system.board.transports
+    if base is None or all(disk.vm != name for disk in system.disks):
+        return None
+    what = "a virtio transport with a disk of Mortise's"
+    return Device(kind=TRANSPORTS, help=what, base=base, size=TRANSPORT, interrupts=())
 
 
 def _whole(system: System, disk: Disk, key: str, value: int, what: str) -> None:

@@ -7,14 +7,11 @@ from typing import Any
 
 from tenonos.errors import InputError
 from tenonos.system.board import Device
-from tenonos.system.disks import TRANSPORT, has_virtual_interrupts, transport
+from tenonos.system.disks import TRANSPORT, TRANSPORTS, has_virtual_interrupts, transport
 from tenonos.system.limits import PORTS
 from tenonos.system.memory_map import Layout, PortLayout
 from tenonos.system.model import Network, Port, System, Vm
 from tenonos.system.node import Node
-
-TRANSPORTS = "virtio-mmio"
-"""The kind of the device of a card in a Tenon VM."""
 
 GENERATED = "busybox"
 """The initramfs whose init sets addresses."""

@@ -5,6 +5,7 @@ import hashlib
 import fat
 import pytest
 from conftest import assert_well
+from descriptions import CONTROL, motor
 
 pytestmark = pytest.mark.long(60, "pool/tenon/linux-disk", "pool/tenon/fs-fat", "pool/tenon/block")
 
@@ -141,3 +142,43 @@ def test_a_damaged_disk_is_refused_with_a_line(tenon, folder):
     assert "disk: its file system is damaged: mend it by fsck.fat" in said
     assert "not mounted" in said
     assert disk.read_bytes() == content
+
+
+PARTITION = """
+[[disk]]
+name = "main"
+device = "virtio0"
+file = "disk.img"
+keep = true
+
+[[disk]]
+vm = "programs"
+on = "main"
+at = "1M"
+size = {size}
+"""
+
+
+@pytest.mark.timeout(1800)
+def test_a_vm_beside_a_loop_has_its_files_on_a_partition(tenon, folder, tmp_path):
+    content = fat.image({"OLD": b"an old file\n", "DOCS/READ.ME": b"read me\n", "GONE": b"x"})
+    text = SYSTEM.partition("[[disk]]")[0].replace('mode = "bare"', 'mode = "static"')
+    text = text.replace("cpus = [0]", 'cpus = [0]\ninterrupts = "shared"')
+    text += motor(CONTROL, cpus=[1]) + PARTITION.format(size=len(content))
+    (tmp_path / "system.toml").write_text(text)
+    for name in ("programs.config", "until"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    (tmp_path / "files").symlink_to(folder / "files")
+    before = b"in front".ljust(1 << 20)
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(before + content + b"behind".ljust(512))
+    script = f"programs={tmp_path / 'until'}"
+    outcome = tenon("run", tmp_path, "--headless", "--input", script, limit=1000)
+    assert_well(outcome)
+    said = outcome.said("programs")
+    assert "OLD is synced" in said and "the disk is full" in said, said
+    after = disk.read_bytes()
+    assert after[: 1 << 20] == before and after.endswith(b"behind".ljust(512))
+    found = fat.files(after[1 << 20 : -512])
+    assert found["/OLD"] == b"an old file\nmore\n" and found["/new/below/numbers"] == NUMBERS
+    assert outcome.task["released"] == outcome.task["completed"] > 1000
