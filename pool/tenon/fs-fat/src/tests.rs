@@ -325,6 +325,36 @@ fn the_root_directory_of_fat12_is_full_with_its_last_entry() {
 }
 
 #[test]
+fn a_directory_with_the_most_entries_gets_no_cluster() {
+    let mut disk = empty(70_000, 1);
+    let mut clusters = clusters();
+    let volume = Volume::open(Disk::new(disk.clone()), &mut clusters).unwrap();
+    let (layout, _) = (volume.layout, volume.into_device());
+    let data = layout.data as usize * SECTOR;
+    for cluster in 2..4098u32 {
+        let next = if cluster == 4097 {
+            0x0fff_ffff
+        } else {
+            cluster + 1
+        };
+        for number in 0..2 {
+            let table = (layout.table + number * layout.table_sectors) as usize * SECTOR;
+            disk[table + 4 * cluster as usize..][..4].copy_from_slice(&next.to_le_bytes());
+        }
+    }
+    for number in 0..65_536 {
+        let name = format!("F{number:<10}");
+        disk[data + 32 * number..][..11].copy_from_slice(name.as_bytes());
+    }
+    let mut clusters = self::clusters();
+    let mut volume = Volume::open(Disk::new(disk), &mut clusters).unwrap();
+    let before = volume.space();
+    let refused = volume.create(ROOT, b"MORE", false, 0);
+    assert_eq!(refused.map(|_| ()), Err(Error::NoSpace));
+    assert_eq!(volume.space(), before);
+}
+
+#[test]
 fn names_are_those_of_fat() {
     let mut clusters = clusters();
     let mut volume = Volume::open(Disk::new(empty(600, 1)), &mut clusters).unwrap();

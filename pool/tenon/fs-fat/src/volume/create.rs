@@ -1,6 +1,6 @@
 //! Creation of files and directories of a [`Volume`].
 
-use super::directory::{Cursor, Directory, Entry, ROOT};
+use super::directory::{Cursor, Directory, Entry, MOST, ROOT};
 use super::table::Link;
 use crate::name::{CANDIDATES, New};
 use crate::slot::{DIRECTORY, END, FILE, FREE, SLOT};
@@ -112,10 +112,10 @@ impl<D: BlockDevice> Volume<'_, D> {
         let mut is_last = false;
         loop {
             let Some(slot) = self.read_slot(directory, index)? else {
-                self.extend(directory)?;
-                if self.slot(directory, index)?.is_none() {
+                if index >= MOST {
                     return Err(Error::NoSpace);
                 }
+                self.extend(directory)?;
                 is_last = true;
                 continue;
             };

@@ -11,8 +11,8 @@ use tenon_block::{BlockDevice, SECTOR};
 
 /// Entries of a sector.
 const SLOTS: u32 = (SECTOR / SLOT) as u32;
-/// Entries of a directory at most.
-const MOST: u32 = 1 << 16;
+/// Slots of a directory at most.
+pub(crate) const MOST: u32 = 1 << 16;
 
 /// A directory of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
