@@ -86,6 +86,8 @@ _NAMED = re.compile(rf"\s*\w*\s*{_NOUN}\b", re.IGNORECASE)
 _TOTAL = re.compile(rf"\w+ (?:linux )?{_NOUN}", re.IGNORECASE)
 """Words of nothing but a number of VMs."""
 _ONE = re.compile(r"(?:the )?(?:one|other|first|second)", re.IGNORECASE)
+_NO_NAME = re.compile(rf"\b{_NOUN}\b|[^\w-]", re.IGNORECASE)
+_THE = re.compile(r"\b(?:the|that) $", re.IGNORECASE)
 _WORDS = re.compile(r"\s+(?:[\w-]+\s+)*")
 _PLURAL = re.compile(r"((?:[\w-]+ ){1,4})(?:guests|vms|machines)$", re.IGNORECASE)
 """The words before those of several VMs."""
@@ -232,10 +234,21 @@ def _before(vm: Vm, reading: Reading) -> int | None:
     alike = [at for at in earlier if reading.vms[at].span.lower() == name]
     if alike and len(name) > 3 and not (_VM.search(name) or _MORE.search(name)):
         return alike[0]
+    if _THE.search(reading.text[: vm.at]) or name.startswith("the "):
+        own = _content(vm)
+        named = [at for at in earlier if own and own <= _content(reading.vms[at])]
+        if len(named) == 1:
+            return named[0]
     if not _SAME.search(reading.text[: span_of(vm)[1]]):
         return None
     known = [at for at in earlier if _before(reading.vms[at], reading) is None]
     return known[-1] if known else None
+
+
+def _content(vm: Vm) -> set[str]:
+    """The words of a claim that tell its VM from others."""
+    words = _NO_NAME.sub(" ", vm.span.lower()).split()
+    return {word for word in words if word not in _FUNCTION}
 
 
 def _whole(vm: Vm, reading: Reading) -> int | None:

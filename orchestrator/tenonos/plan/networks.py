@@ -26,7 +26,6 @@ from tenonos.plan.models import (
     vms,
 )
 from tenonos.plan.pool import Pool
-from tenonos.plan.solve import Demand, Problem, satisfiable
 from tenonos.system.board import Board
 from tenonos.system.networks import TRANSPORTS
 from tenonos.system.schema import NetworkSpec, PortSpec, SystemSpec
@@ -60,7 +59,7 @@ def demanded(plan: Plan, pool: Pool) -> Plan:
         homes = [item.image] if item.image in tenons else tenons[:1]
         if item.value == NET:
             homes = tenons if linuxes < 2 <= linuxes + len(tenons) else []
-        elif not _needs_ip(str(item.value), pool):
+        elif not pool.implies(str(item.value), IP):
             homes = []
         for home in homes:
             if not _has(home, items):
@@ -77,16 +76,6 @@ def _is_over_ip(item: Item, items: Sequence[Item]) -> bool:
         and item.image is not None
         and _has(item.image, items)
         and not _CHANNEL.search(item.source or "")
-    )
-
-
-def _needs_ip(name: str, pool: Pool) -> bool:
-    """Whether a Tenon image can have a capability, and none without the IP stack."""
-    symbol, stack = pool.symbol(name), pool.symbol(IP)
-    demands = [Demand(("IMAGE_TENON",)), Demand((symbol,))]
-    encoding = pool.encoding
-    return satisfiable(Problem(encoding, demands)) and not satisfiable(
-        Problem(encoding, [*demands, Demand((stack,), False)])
     )
 
 
@@ -205,7 +194,8 @@ def keyed(spec: SystemSpec, plan: Plan, images: Mapping[str, Image], board: Boar
         return spec.model_copy(update={"network": [network], "vm": changed})
     if own and is_bare(plan.items):
         device = next(name for name, each in board.devices.items() if each.kind == TRANSPORTS)
-        pages = [PAGES] if HTTP in images[own[0]].capabilities else []
-        network = NetworkSpec(device=device, forward=[DATAGRAMS, *pages])
+        image = images[own[0]]
+        pages = {HTTP, OF_PROCESSES} & {*image.capabilities, *image.libraries}
+        network = NetworkSpec(device=device, forward=[DATAGRAMS, *([PAGES] if pages else [])])
         return spec.model_copy(update={"network": [network]})
     return spec

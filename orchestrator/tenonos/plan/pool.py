@@ -48,6 +48,8 @@ class Pool:
         self.extra = tuple(extra)
         self._encoded: dict[int, Encoding] = {}
         self._bytes: dict[str, dict[str, int]] = {}
+        self._linked: dict[str, frozenset[str]] = {}
+        self._implied: dict[tuple[str, str], bool] = {}
 
     @cached_property
     def tree(self) -> Tree:
@@ -219,6 +221,11 @@ class Pool:
     def linked(self, app: str) -> frozenset[str]:
         """The symbols of the libraries that an application's image can link: those that it needs,
         their options, and those that register in the place of one of these."""
+        if app not in self._linked:
+            self._linked[app] = self._links(app)
+        return self._linked[app]
+
+    def _links(self, app: str) -> frozenset[str]:
         needed = self._needed([self.libraries[app]] if app in self.libraries else [])
         options = [option for lib in needed for option in self.index.pool_options(lib)]
         whole = self._needed([*needed, *options])
@@ -309,6 +316,17 @@ class Pool:
         cores."""
         demands = [Demand((f"IMAGE_{image.upper()}",)), Demand((symbol,))]
         return any(satisfiable(Problem(self.encoded(cores), demands)) for cores in (1, 2))
+
+    def implies(self, name: str, other: str) -> bool:
+        """Whether a Tenon image can have a capability, and none without another one."""
+        key = self.symbol(name), self.symbol(other)
+        if key not in self._implied:
+            demands = [Demand(("IMAGE_TENON",)), Demand(key[:1])]
+            without = [*demands, Demand(key[1:], False)]
+            self._implied[key] = satisfiable(Problem(self.encoding, demands)) and not satisfiable(
+                Problem(self.encoding, without)
+            )
+        return self._implied[key]
 
     def check(self) -> None:
         """Check the pool itself, so that its errors are not reported as the user's."""

@@ -242,6 +242,16 @@ def test_a_vm_that_is_named_again_by_its_name_is_the_same():
     assert len(amended(Reading(text=text, vms=vms)).vms) == 1
 
 
+@pytest.mark.parametrize(
+    ("again", "count"), [("the winch", 2), ("the winch guest", 2), ("a winch", 3), ("the fan", 3)]
+)
+def test_a_vm_named_with_the_article_was_named_before(again, count):
+    text = f"A main winch guest and a lighting guest; {again} has 8 MiB."
+    words = ("A main winch guest", "a lighting guest", again)
+    found = amended(Reading(text=text, vms=tuple(_vm(text, each) for each in words)))
+    assert len(found.vms) == count
+
+
 @pytest.mark.parametrize(("sure", "count"), [(0.5, 0), (0.99, 1)])
 def test_a_linux_that_is_excluded_is_none(sure, count):
     text = "No Linux, only the mill."

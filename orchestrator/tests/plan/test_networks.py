@@ -78,6 +78,7 @@ def test_processes_have_sockets_of_their_own(composed, tmp_path):
     assert kinds(answer) == {"programs": "tenon"} and made.mode == "bare"
     assert made.vms[0].program is not None
     assert "tenon/linux-inet" in answer.images["programs"].libraries
+    assert '"8080:80/tcp"' in answer.files["system.toml"]
 
 
 def test_a_channel_beside_a_network_is_kept(composed):
