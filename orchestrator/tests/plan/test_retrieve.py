@@ -165,3 +165,8 @@ def test_without_its_help_the_objective_is_refused(tree, name):
     answer = compose(OBJECTIVE, pool=Pool(tree))
     assert not answer.images
     assert "CAN bus" in [m.source for m in answer.missing]
+
+
+def test_plain_words_name_no_library_of_processes(composed):
+    named = {str(item.value) for item in composed("a disk of 48 MiB, mounted by Linux").plan}
+    assert not any(name.startswith("tenon/") for name in named)
