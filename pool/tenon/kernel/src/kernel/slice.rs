@@ -82,13 +82,17 @@ impl Kernel {
     /// current thread is more urgent.
     #[inline(always)]
     pub fn resume_background(&self, next: Option<&'static Thread>) {
+        if options::slice() != 0 && self.slice.timers.is_deferred() {
+            self.resume_deferred(next.unwrap_or(self.current()));
+        }
+    }
+
+    #[cold]
+    fn resume_deferred(&self, next: &Thread) {
         let timers = &self.slice.timers;
-        if options::slice() != 0 && timers.is_deferred() {
-            let priority = next.unwrap_or(self.current()).effective_priority();
-            if priority.number() <= timers.background_priority() {
-                timers.resume_background();
-                self.set_alarm(self.timers.alarm());
-            }
+        if next.effective_priority().number() <= timers.background_priority() {
+            timers.resume_background();
+            self.set_alarm(self.timers.alarm());
         }
     }
 
