@@ -72,19 +72,23 @@ impl UnqueuedTimers {
         self.resume_background();
     }
 
-    /// Disarms the timer of background work if it is due at `now`, and returns its handler. If a timer
-    /// of the queue is due too, it is deferred instead: the thread which that wakes comes first.
-    pub fn take_background(&self, now: u64, queue_is_due: bool) -> Option<fn()> {
+    /// Defers the timer of background work if it is due at `now`, as a timer of the queue is: the
+    /// thread which that wakes comes first.
+    pub fn defer_background(&self, now: u64) {
+        let due = self.background.get();
+        self.deferred.set(due != 0 && due <= now);
+        self.update();
+    }
+
+    /// Disarms the timer of background work if it is due at `now`, and returns its handler.
+    pub fn take_background(&self, now: u64) -> Option<fn()> {
         let due = self.background.get();
         if due == 0 || due > now {
             return None;
         }
-        self.deferred.set(queue_is_due);
-        if !queue_is_due {
-            self.background.set(0);
-        }
-        self.update();
-        self.handler.get().filter(|_| !queue_is_due)
+        self.background.set(0);
+        self.resume_background();
+        self.handler.get()
     }
 
     /// Whether the timer of background work is deferred.
@@ -142,26 +146,29 @@ mod tests {
         timers.start_background(10, 5, handler);
         timers.set_slice(20);
         assert_eq!(timers.first(), 10);
-        assert!(timers.take_background(9, false).is_none());
-        assert!(timers.take_background(10, false).is_some());
-        assert!(timers.take_background(10, false).is_none());
+        assert!(timers.take_background(9).is_none());
+        assert!(timers.take_background(10).is_some());
+        assert!(timers.take_background(10).is_none());
         assert_eq!(timers.first(), 20);
+        assert!(!timers.take_slice(19) && timers.take_slice(20));
+        assert_eq!(timers.first(), 0);
     }
 
     #[test]
-    fn background_work_is_deferred_while_the_queue_is_due() {
+    fn background_work_is_deferred() {
         let timers = UnqueuedTimers::new();
         timers.start_background(10, 5, handler);
-        assert!(timers.take_background(11, true).is_none());
+        timers.defer_background(9);
+        assert!(!timers.is_deferred() && timers.first() == 10);
+        timers.defer_background(11);
         assert!(timers.is_deferred() && timers.first() == 0);
         timers.resume_background();
-        assert_eq!(timers.first(), 10);
-        assert!(timers.take_background(12, true).is_none());
-        assert!(timers.take_background(13, false).is_some());
-        assert!(!timers.is_deferred());
-        // A start ends a deferral.
+        assert!(!timers.is_deferred() && timers.first() == 10);
+        // What takes it, or starts it anew, ends a deferral.
+        timers.defer_background(12);
+        assert!(timers.take_background(12).is_some() && !timers.is_deferred());
         timers.start_background(20, 5, handler);
-        assert!(timers.take_background(20, true).is_none());
+        timers.defer_background(20);
         timers.start_background(30, 5, handler);
         assert!(!timers.is_deferred() && timers.first() == 30);
     }

@@ -124,22 +124,28 @@ impl Kernel {
         options::slice() != 0 && first != 0 && first <= now
     }
 
-    /// Expires all timers that are due at `now`, those of the queue first.
+    /// Expires the timers that are due at `now`, those of the queue first. If that preempts the
+    /// current thread, its slice ends when it resumes. Otherwise one other timer is expired at a
+    /// time, so that interrupts are masked for one only.
     pub(crate) fn expire_all(&self, now: u64) {
         let timers = &self.slice.timers;
-        let queue_is_due = self.timers.alarm() <= now;
-        let handler = timers.take_background(now, queue_is_due);
-        if timers.take_slice(now) {
-            self.expire_slice(now);
-        }
-        if queue_is_due {
+        if self.timers.alarm() <= now {
+            timers.defer_background(now);
+            let slice_is_due = timers.take_slice(now);
             self.expire_queue(now);
             if !self.scheduler.needs_reschedule() {
                 self.resume_background(None);
+                if slice_is_due {
+                    self.expire_slice(now);
+                }
             }
-        } else {
+        } else if let Some(handler) = timers.take_background(now) {
             self.set_alarm(self.timers.alarm());
-            handler.inspect(|handler| handler());
+            handler();
+        } else {
+            timers.set_slice(0);
+            self.expire_slice(now);
+            self.set_alarm(self.timers.alarm());
         }
     }
 
