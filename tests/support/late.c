@@ -17,21 +17,31 @@ static long nanoseconds(void)
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-static leave *late(const char *name)
+static leave *next_siglongjmp, *next_longjmp_chk;
+
+/* Before the first jump, which may be made where no symbol can be looked up. */
+__attribute__((constructor)) static void find(void)
+{
+	next_siglongjmp = (leave *)dlsym(RTLD_NEXT, "siglongjmp");
+	next_longjmp_chk = (leave *)dlsym(RTLD_NEXT, "__longjmp_chk");
+}
+
+static void wait(void)
 {
 	long begun = nanoseconds();
 
 	while (nanoseconds() - begun < 10000)
 		;
-	return (leave *)dlsym(RTLD_NEXT, name);
 }
 
 __attribute__((noreturn)) void siglongjmp(void *place, int value)
 {
-	late("siglongjmp")(place, value);
+	wait();
+	next_siglongjmp(place, value);
 }
 
 __attribute__((noreturn)) void __longjmp_chk(void *place, int value)
 {
-	late("__longjmp_chk")(place, value);
+	wait();
+	next_longjmp_chk(place, value);
 }

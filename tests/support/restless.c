@@ -9,12 +9,15 @@
 static void *wake(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
+	/* The shell that starts an emulator has neither. */
 	void (*notify)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "qemu_notify_event");
+	void *const volatile *machine = dlsym(RTLD_DEFAULT, "current_machine");
 
 	(void)unused;
-	/* Without effect until there is a main loop. */
-	while (notify != NULL) {
-		notify();
+	while (notify != NULL && machine != NULL) {
+		/* It is created after the main loop, which crashes if it is woken before it is complete. */
+		if (*machine != NULL)
+			notify();
 		nanosleep(&pause, NULL);
 	}
 	return NULL;

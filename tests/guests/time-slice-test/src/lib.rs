@@ -57,7 +57,11 @@ fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
     for (number, storage) in STORAGES.iter().enumerate().take(peers) {
         let body = move || {
             while Instant::now() < end {
-                note(number, peers);
+                let last = LAST.swap(number, Relaxed);
+                // Its predecessor may have ended, which is not out of turn.
+                if Instant::now() < end {
+                    judge(last, number, peers);
+                }
             }
         };
         let spawned = storage.spawn("busy", relative_priority(-1), body);
@@ -68,7 +72,11 @@ fn busy_peers(peers: usize, end: Instant) -> Result<(), Failure> {
 
 /// Records the running thread: it must be the last one or its successor.
 fn note(number: usize, peers: usize) {
-    let last = LAST.swap(number, Relaxed);
+    judge(LAST.swap(number, Relaxed), number, peers);
+}
+
+/// Counts the switch from the thread that ran last, if it is one.
+fn judge(last: usize, number: usize, peers: usize) {
     if last != number {
         CHANGES.fetch_add(1, Relaxed);
         if last != usize::MAX && (last + 1) % peers != number {
