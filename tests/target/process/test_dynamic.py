@@ -42,6 +42,9 @@ LINUX = """\
 kind = "linux"
 memory = "{memory}"
 ready = "begin"
+
+[machine]
+ram = "2G"
 """
 
 
