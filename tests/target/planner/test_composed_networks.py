@@ -2,16 +2,13 @@
 
 import json
 import re
-import signal
 import socket
-import subprocess
-import sys
-import time
 import urllib.request
 from contextlib import contextmanager
 
 import pytest
-from conftest import ROOT, assert_well
+from answering import free_port, running
+from conftest import assert_well
 
 from tenonos.plan.compose import compose
 from tenonos.plan.pool import Pool
@@ -20,15 +17,6 @@ from tenonos.plan.pool import Pool
 @pytest.fixture(scope="module")
 def pool():
     return Pool()
-
-
-def free_port():
-    """A port of the host that is free for datagrams and connections."""
-    with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
-        stream.bind(("127.0.0.1", 0))
-        port = stream.getsockname()[1]
-        datagrams.bind(("127.0.0.1", port))
-        return port
 
 
 @contextmanager
@@ -41,22 +29,8 @@ def answering(folder, line):
         ports[int(port)] = free_port()
         text = text.replace(f'"{forwarded}:', f'"{ports[int(port)]}:')
     file.write_text(text)
-    log = folder / "log"
-    command = [sys.executable, ROOT / "orchestrator", "run", folder, "--headless"]
-    with log.open("w") as errors:
-        run = subprocess.Popen(
-            [*command, "--seconds", "200"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors
-        )
-        try:
-            end = time.monotonic() + 300
-            while not re.search(line, log.read_text()):
-                said = log.read_text()[-3000:]
-                assert run.poll() is None and time.monotonic() < end, said
-                time.sleep(0.2)
-            yield ports
-        finally:
-            run.send_signal(signal.SIGINT)
-            run.wait(30)
+    with running(folder, line, patience=300):
+        yield ports
 
 
 def asked(port, datagram):

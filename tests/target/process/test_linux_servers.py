@@ -2,19 +2,17 @@
 
 import http.client
 import os
-import re
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from conftest import ROOT, SUPPORT, assert_well
+from answering import free_port, running
+from conftest import SUPPORT, assert_well
 
 pytestmark = pytest.mark.long(90, "pool/tenon/linux-inet", "pool/tenon/inet")
 
@@ -112,15 +110,8 @@ SMALL = b"a line\n"
 LARGE = bytes(at % 251 for at in range(300_000))
 
 
-def free_port():
-    """A port of the host that is free for connections."""
-    with socket.socket() as stream:
-        stream.bind(("127.0.0.1", 0))
-        return stream.getsockname()[1]
-
-
 def system(folder, packages, start, ports, contents):
-    """Writes a system whose first process executes `start`; returns the host's port of each."""
+    """Writes a system; its first process executes `start`. Returns the host's port of each."""
     files = folder / "files"
     (files / "etc").mkdir(parents=True)
     (files / "www").mkdir()
@@ -142,21 +133,10 @@ def system(folder, packages, start, ports, contents):
 
 
 @contextmanager
-def running(folder):
-    """Runs a system whose servers are started; the value is the log."""
-    log = folder / "log"
-    line = [sys.executable, ROOT / "orchestrator", "run", folder, "--headless", "--seconds", "400"]
-    with log.open("w") as text:
-        run = subprocess.Popen(line, cwd=ROOT, stdout=text, stderr=text)
-        try:
-            end = time.monotonic() + 200
-            while not re.search(r"servers started", log.read_text()):
-                assert run.poll() is None and time.monotonic() < end, log.read_text()[-3000:]
-                time.sleep(0.2)
-            yield log
-        finally:
-            run.send_signal(signal.SIGINT)
-            run.wait(30)
+def serving(folder):
+    """Runs a system until its servers are started; the value is the log."""
+    with running(folder, "servers started", patience=200, seconds=400):
+        yield folder / "log"
 
 
 def fetched(port, name):
@@ -220,7 +200,7 @@ def test_servers_of_files_answer_clients_on_the_host(tenon, tmp_path):
     contents |= {"passwd": USERS, "group": "nogroup:x:65534:\n"}
     ports = system(tmp_path, packages, FILES_START, ports, contents)
     assert_well(tenon("build", tmp_path, json_file=False, limit=1000))
-    with running(tmp_path) as log:
+    with serving(tmp_path) as log:
         for port in (8080, 8000, 8081, 8082):
             serves_files(ports[port])
         keeps_connections(ports[8081])
@@ -247,7 +227,7 @@ def others(tenon, tmp_path_factory):
     line = ["aarch64-linux-gnu-gcc", "-static", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]
     subprocess.run([*line, str(files / "bin/seed"), str(SUPPORT / "seed.c")], check=True)
     assert_well(tenon("build", folder, json_file=False, limit=1000))
-    with running(folder) as log:
+    with serving(folder) as log:
         yield ports, folder, log
     assert "panicked" not in log.read_text()
 

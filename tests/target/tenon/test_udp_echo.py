@@ -1,14 +1,9 @@
 """The network: datagrams and a connection from the host, through the emulator's router."""
 
-import re
-import signal
 import socket
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
 
 import pytest
+from answering import free_port, running
 from conftest import ROOT, assert_well
 
 pytestmark = pytest.mark.long(60, "pool/tenon/inet", "pool/hw/virtio-net")
@@ -16,17 +11,8 @@ pytestmark = pytest.mark.long(60, "pool/tenon/inet", "pool/hw/virtio-net")
 SYSTEM = ROOT / "examples" / "systems" / "udp-echo"
 LARGEST = 96 << 10
 """The most bytes of the image, TCP and DHCP included."""
-
-
-def free_port():
-    """A port of the host that is free for datagrams and connections."""
-    with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
-        stream.bind(("127.0.0.1", 0))
-        port = stream.getsockname()[1]
-        datagrams.bind(("127.0.0.1", port))
-        return port
-
-
+LINE = r"echo at (\S+), port 7\b"
+"""What it writes when it answers, with its address."""
 BUDGET = "CONFIG_TENON_THREAD_SERVERS=y\nCONFIG_TENON_INET_BUDGET_US=300\n"
 
 
@@ -40,27 +26,6 @@ def copy(folder, port, address="", more=""):
         config += 'CONFIG_TENON_INET_GATEWAY="10.0.2.2"\n'
     (folder / "udp-echo.config").write_text(config + more)
     return folder
-
-
-@contextmanager
-def running(folder):
-    """Runs a system until it answers at an address, which is the value."""
-    log = folder / "log"
-    line = [sys.executable, ROOT / "orchestrator", "run", folder, "--headless", "--seconds", "200"]
-    with log.open("w") as errors:
-        run = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors)
-        try:
-            end = time.monotonic() + 150
-            found = None
-            while found is None:
-                text = log.read_text()
-                assert run.poll() is None and time.monotonic() < end, text[-3000:]
-                found = re.search(r"echo at (\S+), port 7\b", text)
-                time.sleep(0.2)
-            yield found[1]
-        finally:
-            run.send_signal(signal.SIGINT)
-            run.wait(30)
 
 
 def asked(peer, datagram):
@@ -113,8 +78,8 @@ def test_datagrams_and_bytes_return_also_after_a_flood(tenon, tmp_path):
     assert_well(built)
     image = ROOT / built.stdout.splitlines()[-1]
     assert image.stat().st_size <= LARGEST
-    with running(tmp_path) as address:
-        assert address == "10.0.2.15"
+    with running(tmp_path, LINE, patience=150) as found:
+        assert found[1] == "10.0.2.15"
         datagrams_return(port)
         bytes_return(port)
         flood(port)
@@ -127,8 +92,8 @@ def test_the_address_may_be_static_and_the_thread_have_a_budget(tenon, tmp_path)
     port = free_port()
     folder = copy(tmp_path, port, "10.0.2.15/24", BUDGET)
     assert_well(tenon("build", folder, json_file=False, limit=800))
-    with running(tmp_path) as address:
-        assert address == "10.0.2.15"
+    with running(tmp_path, LINE, patience=150) as found:
+        assert found[1] == "10.0.2.15"
         datagrams_return(port)
         flood(port)
         datagrams_return(port)
