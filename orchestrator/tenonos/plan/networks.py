@@ -1,6 +1,6 @@
 """Networks of a plan: which VMs have a card, and in which network it is.
 
-A Tenon VM whose demands need the IP stack has one card: in a network between VMs, with each Linux
+A Tenon VM has one card if its demands need the IP stack: in a network between VMs, with each Linux
 VM, or that of the machine, if it is alone and becomes an image without a hypervisor.
 """
 

@@ -1,4 +1,4 @@
-"""Networks: each VM whose demands need the IP stack has a card in a network that is reached."""
+"""Networks: each VM that needs the IP stack has a card in a network that is reached."""
 
 import pytest
 
