@@ -72,6 +72,8 @@ elif busybox test -e /data/new; then
 else
     first
 fi
+# A loop beside has a thousand releases of 1 ms, however fast the host is.
+busybox sleep 1
 echo steps are done
 busybox sleep 9999
 """
