@@ -91,11 +91,13 @@ def test_tables_golden():
     )
 
 
-def test_a_registration_in_place_of_that_of_another_library():
-    over = Register("hypercall", "GROUP", over="mortise/psci")
-    rendered = tables_rs.render([CALLS, PSCI, lib("mortise/other", registers=(over,))])
-    assert "    &mortise_other::GROUP,\n];\n" in rendered
-    assert "mortise_psci" not in rendered
+def test_a_registration_in_place_of_one_of_another_library():
+    over = Register("hypercall", "GROUP", over="mortise_psci::GROUP")
+    others = (*PSCI.registers, Register("hypercall", "OTHERS"))
+    psci = lib("mortise/psci", registers=others)
+    rendered = tables_rs.render([CALLS, psci, lib("mortise/other", registers=(over,))])
+    assert "    &mortise_psci::OTHERS,\n    &mortise_other::GROUP,\n];\n" in rendered
+    assert "mortise_psci::GROUP" not in rendered
     assert "mortise_psci::GROUP" in tables_rs.render([CALLS, PSCI])
 
 

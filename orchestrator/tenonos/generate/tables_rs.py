@@ -29,19 +29,16 @@ Entry = tuple[str, str]
 
 
 def _entries(libraries: Iterable[Library], table: Table) -> list[Entry]:
-    """The entries, without those of libraries that another one registers over."""
-    entries = [
+    """The entries, without those that another one takes the place of."""
+    registered = [
         (library, register)
         for library in libraries
         for register in library.registers
         if register.table == table.name
     ]
-    covered = {register.over for _, register in entries}
-    return [
-        (library.id, f"{library.crate}::{register.item}")
-        for library, register in entries
-        if library.id not in covered
-    ]
+    covered = {register.over for _, register in registered}
+    entries = [(library.id, f"{library.crate}::{entry.item}") for library, entry in registered]
+    return [(library, path) for library, path in entries if path not in covered]
 
 
 def _table(table: Table, entries: list[Entry]) -> Iterator[str]:

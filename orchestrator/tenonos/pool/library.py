@@ -35,7 +35,7 @@ AUTHORITIES = ("sysreg", "mmio", "raw-memory", "page-tables", "asm")
 @dataclass(frozen=True)
 class Register:
     """Something a library registers: `item` (a path inside it) goes into table `table`, in place of
-    what the library `over` registers there if one is stated."""
+    the entry `over` (a Rust path) if one is stated."""
 
     table: str
     item: str

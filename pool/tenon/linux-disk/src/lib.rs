@@ -23,54 +23,14 @@ mod device;
 mod mirror;
 mod service;
 
-use tenon_linux_files::{names, status};
 use tenon_process::{Call, Calls};
 
-/// All calls of this library, those of files in memory included.
+/// All calls of this library, in place of those of `tenon-linux-files` for files in memory alone.
 pub static CALLS: Calls = Calls(&[
-    Call(17, names::getcwd),
-    Call(33, names::mknodat),
-    Call(34, names::mkdirat),
-    Call(35, names::unlinkat),
-    Call(36, names::symlinkat),
-    Call(37, names::linkat),
-    Call(38, names::renameat),
     Call(39, call::umount2),
     Call(40, call::mount),
-    Call(43, status::statfs),
-    Call(44, status::fstatfs),
-    Call(45, status::truncate),
-    Call(46, status::ftruncate),
-    Call(47, status::fallocate),
-    Call(48, names::faccessat),
-    Call(49, names::chdir),
-    Call(51, names::chroot),
-    Call(52, status::fchmod),
-    Call(53, status::fchmodat),
-    Call(54, status::fchownat),
-    Call(55, status::fchown),
-    Call(78, names::readlinkat),
-    Call(79, status::newfstatat),
-    Call(80, status::fstat),
     Call(81, call::sync),
     Call(82, call::fsync),
     Call(83, call::fsync),
-    Call(84, status::sync_file_range),
-    Call(88, status::utimensat),
     Call(267, call::syncfs),
-    Call(276, names::renameat2),
-    Call(291, status::statx),
-    Call(439, names::faccessat2),
 ]);
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn all_calls_for_files_are_served() {
-        let own: Vec<_> = crate::CALLS.0.iter().map(|call| call.0).collect();
-        assert!(own.is_sorted());
-        for call in tenon_linux_files::CALLS.0 {
-            assert!(own.contains(&call.0), "{}", call.0);
-        }
-    }
-}

@@ -166,7 +166,7 @@ pub(crate) fn store<D: BlockDevice>(volume: &mut Volume<'_, D>, at: u32) -> Resu
     last.map_or(Ok(()), Err)
 }
 
-/// A directory of the tree whose entries are written.
+/// A directory of the tree, of which the entries are written.
 #[derive(Clone, Copy)]
 struct Level {
     inode: u32,
@@ -279,7 +279,7 @@ fn add<D: BlockDevice>(
     Ok(None)
 }
 
-/// A directory of the volume whose entries are compared with the tree.
+/// A directory of the volume, of which the entries are compared with the tree.
 struct Compared {
     cursor: Cursor,
     /// The directory of the tree; `None` if there is none, so that all goes.

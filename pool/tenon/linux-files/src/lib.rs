@@ -24,7 +24,7 @@ pub use tenon_files::event;
 
 use tenon_process::{Call, Calls};
 
-/// All calls of this library.
+/// The calls of this library, but for [`SYNC_CALLS`].
 pub static CALLS: Calls = Calls(&[
     Call(17, names::getcwd),
     Call(33, names::mknodat),
@@ -48,13 +48,18 @@ pub static CALLS: Calls = Calls(&[
     Call(78, names::readlinkat),
     Call(79, status::newfstatat),
     Call(80, status::fstat),
-    Call(81, status::sync),
-    Call(82, status::fsync),
-    Call(83, status::fsync),
     Call(84, status::sync_file_range),
     Call(88, status::utimensat),
-    Call(267, status::syncfs),
     Call(276, names::renameat2),
     Call(291, status::statx),
     Call(439, names::faccessat2),
+]);
+
+/// The calls that write nothing, as files are in memory alone: a library with a disk registers others
+/// in their place.
+pub static SYNC_CALLS: Calls = Calls(&[
+    Call(81, status::sync),
+    Call(82, status::fsync),
+    Call(83, status::fsync),
+    Call(267, status::syncfs),
 ]);

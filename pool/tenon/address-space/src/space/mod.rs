@@ -244,7 +244,7 @@ impl<const N: usize> AddressSpace<N> {
         self.areas.lock(range, locked, frames)
     }
 
-    /// The pages of a range that have frames, and those of them whose frames another process or an
+    /// The pages of a range that have frames, and those of them with frames that another process or an
     /// object has too.
     #[must_use]
     pub fn pages_of(&self, range: &Range<usize>, frames: &Frames) -> (usize, usize) {

@@ -99,7 +99,7 @@ impl<D: BlockDevice> Volume<'_, D> {
             }
         }
         let free = (0..CANDIDATES).filter(|number| taken >> number & 1 == 0);
-        // One whose short name is its only one has it taken by an alias of another.
+        // A name that is a short one has no other candidate, and an alias of another file may be that.
         free.filter_map(|number| new.candidate(number))
             .next()
             .ok_or(Error::Exists)
