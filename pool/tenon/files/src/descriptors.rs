@@ -114,42 +114,30 @@ impl Descriptors {
 
     /// Closes all, or those that `execve` closes.
     pub fn close_all(&mut self, on_exec: bool, files: &mut Files, frames: &mut Frames) {
+        let closes = |descriptor: &Descriptor| !on_exec || descriptor.close_on_exec;
         let mut next = 0;
-        while let Some(number) = self.next(next) {
-            let closes = |descriptor: &Descriptor| !on_exec || descriptor.close_on_exec;
-            if self.table.get(number).is_some_and(closes) {
-                // It exists.
-                let _ = self.close(number.cast_signed(), files, frames);
-            }
+        while let Some(number) = self.table.next_where(next, closes) {
+            // It exists.
+            let _ = self.close(number.cast_signed(), files, frames);
             next = number + 1;
         }
     }
 
     /// Descriptors of the same descriptions, by the same numbers.
     pub fn share(&self, files: &mut Files, frames: &mut Frames) -> Result<Self, Errno> {
-        let mut copy = Self {
-            table: Table::new(self.highest_limit()),
+        let shared = |descriptor: &Descriptor| Descriptor {
+            file: files.share(&descriptor.file),
+            close_on_exec: descriptor.close_on_exec,
+        };
+        let copied = self.table.copy(shared, frames);
+        let of = |table| Self {
+            table,
             limit: self.limit,
             owner: 0,
         };
-        for number in self.table.numbers(0) {
-            let Some(Descriptor {
-                file,
-                close_on_exec,
-            }) = self.table.get(number)
-            else {
-                continue;
-            };
-            let shared = Descriptor {
-                file: files.share(file),
-                close_on_exec: *close_on_exec,
-            };
-            if let Err(shared) = copy.table.insert(shared, number, frames) {
-                files.close(shared.file, frames);
-                copy.close_all(false, files, frames);
-                return Err(Errno::ENOMEM);
-            }
-        }
-        Ok(copy)
+        copied.map(of).map_err(|part| {
+            of(part).close_all(false, files, frames);
+            Errno::ENOMEM
+        })
     }
 }

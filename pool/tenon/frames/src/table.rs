@@ -168,19 +168,38 @@ impl<T> Table<T> {
         Some(object)
     }
 
+    /// The places of a frame that were written.
+    fn written(frame: &Frame) -> &[Option<T>] {
+        // SAFETY: each frame begins with its head, which zeros are as well; that many places were
+        // written, and the table alone accesses them.
+        unsafe {
+            let fresh = (*head(frame)).fresh;
+            core::slice::from_raw_parts(Self::places(frame), fresh as usize)
+        }
+    }
+
     /// The first number from `first` on that has an object.
     #[must_use]
     pub fn next(&self, first: u32) -> Option<u32> {
+        self.next_where(first, |_| true)
+    }
+
+    /// The first number from `first` on that has an object which meets a condition.
+    #[must_use]
+    pub fn next_where(&self, first: u32, meets: impl Fn(&T) -> bool) -> Option<u32> {
         let mut number = first;
         while number < self.end {
-            if self.frames.get((number / Self::IN_FRAME).into()).is_none() {
-                // None of this frame's numbers has one.
-                number = (number / Self::IN_FRAME + 1) * Self::IN_FRAME;
-            } else if self.get(number).is_some() {
-                return Some(number);
-            } else {
-                number += 1;
+            let (frame, at) = (number / Self::IN_FRAME, number % Self::IN_FRAME);
+            let places = self.frames.get(frame.into()).map(Self::written);
+            let rest = places.and_then(|places| places.get(at as usize..));
+            let found = rest.and_then(|rest| {
+                rest.iter()
+                    .position(|place| place.as_ref().is_some_and(&meets))
+            });
+            if let Some(found) = found {
+                return Some(number + found as u32);
             }
+            number = (frame + 1) * Self::IN_FRAME;
         }
         None
     }
@@ -188,5 +207,41 @@ impl<T> Table<T> {
     /// The numbers of the objects from `first` on, in order.
     pub fn numbers(&self, first: u32) -> impl Iterator<Item = u32> {
         core::iter::successors(self.next(first), |number| self.next(number + 1))
+    }
+
+    /// The objects, in the order of their numbers.
+    pub fn objects(&self) -> impl Iterator<Item = &T> {
+        let frames = (0..self.end.div_ceil(Self::IN_FRAME)).map(u64::from);
+        let frames = frames.filter_map(|index| self.frames.get(index));
+        frames.flat_map(Self::written).flatten()
+    }
+
+    /// A table of what `object_of` makes of each object, by the same numbers; the part for which there
+    /// was memory if there was not enough.
+    pub fn copy(
+        &self,
+        mut object_of: impl FnMut(&T) -> T,
+        frames: &mut Allocator,
+    ) -> Result<Self, Self> {
+        let mut copy = Self::new(self.limit);
+        for index in 0..self.end.div_ceil(Self::IN_FRAME) {
+            let Some(frame) = self.frames.get(index.into()) else {
+                continue;
+            };
+            let Some(new) = copy.frames.get_or_allocate(index.into(), frames) else {
+                return Err(copy);
+            };
+            let places = Self::places(new);
+            let written = Self::written(frame);
+            for (at, object) in written.iter().enumerate() {
+                // SAFETY: the new frame has as many places, and nothing refers to them.
+                unsafe { places.add(at).write(object.as_ref().map(&mut object_of)) };
+            }
+            // SAFETY: each frame begins with its head.
+            unsafe { *head(new) = *head(frame) };
+            copy.end = self.end.min((index + 1) * Self::IN_FRAME);
+        }
+        (copy.free, copy.end) = (self.free, self.end);
+        Ok(copy)
     }
 }

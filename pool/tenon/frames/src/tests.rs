@@ -228,6 +228,23 @@ proptest! {
         }
         let numbers: Vec<u32> = table.numbers(0).collect();
         prop_assert_eq!(&numbers, &model.keys().copied().collect::<Vec<_>>());
+        let objects: Vec<u32> = table.objects().map(|object| object[0]).collect();
+        prop_assert_eq!(objects, model.values().copied().collect::<Vec<_>>());
+        let before = frames.available();
+        let copied = table.copy(|object| object.map(|word| word + 1), &mut frames);
+        let is_whole = copied.is_ok();
+        let mut copy = copied.unwrap_or_else(|part| part);
+        let in_copy: Vec<u32> = copy.numbers(0).collect();
+        prop_assert!(numbers.starts_with(&in_copy));
+        prop_assert_eq!(in_copy.len() == numbers.len(), is_whole);
+        for number in in_copy {
+            prop_assert_eq!(copy.get(number).unwrap()[39], model[&number] + 1);
+            copy.remove(number, &mut frames);
+        }
+        let number = copy.insert([0; 40], 0, &mut frames);
+        prop_assert_eq!(number, if before == 0 { Err([0; 40]) } else { Ok(0) });
+        copy.remove(0, &mut frames);
+        prop_assert_eq!(frames.available(), before);
         for number in numbers {
             table.get_mut(number).unwrap()[0] = 1;
             prop_assert_eq!(table.get(number).unwrap()[0], 1);

@@ -435,10 +435,8 @@ impl Files {
     pub fn accesses(&self, inode: u32) -> (u32, u32) {
         /// `O_ACCMODE`.
         const ACCESS: u32 = 3;
-        let all = self.open.numbers(0);
-        let all = all.filter_map(|number| self.open.get(number));
         let (mut readers, mut writers) = (0, 0);
-        for description in all {
+        for description in self.open.objects() {
             let own = matches!(description.object, Object::File(own) if own == inode);
             if own && description.flags & PATH == 0 {
                 let writes = description.flags & ACCESS != 0;
