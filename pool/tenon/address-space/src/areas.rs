@@ -60,11 +60,11 @@ pub struct Area {
     page: u32,
     /// What the process may do there.
     pub permissions: Permissions,
-    /// Where stores go, and whether the process has locked it.
+    /// Where stores go, whether the process has locked it, whether it has pages of its own.
     kind: Kind,
 }
 
-/// [`Sharing`] of an area and whether it is locked, in one byte: an area has 32.
+/// What is stated of an area in bits, in one byte: an area has 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind(u8);
 
@@ -72,6 +72,7 @@ impl Kind {
     const SHARED: u8 = 1;
     const READ_ONLY: u8 = 2;
     const LOCKED: u8 = 4;
+    const OWN_PAGES: u8 = 8;
 
     fn of(sharing: Sharing) -> Self {
         Self(match sharing {
@@ -87,6 +88,12 @@ impl Kind {
 
     fn locked(self, locked: bool) -> Self {
         Self(self.0 & !Self::LOCKED | if locked { Self::LOCKED } else { 0 })
+    }
+
+    /// The kind of two areas as one, where they differ in their pages alone.
+    fn merged(self, other: Self) -> Option<Self> {
+        let differs = (self.0 ^ other.0) & !Self::OWN_PAGES != 0;
+        (!differs).then_some(Self(self.0 | other.0))
     }
 }
 
@@ -127,6 +134,11 @@ impl Area {
     pub(crate) fn with_lock(self, locked: bool) -> Self {
         let kind = self.kind.locked(locked);
         Self { kind, ..self }
+    }
+
+    /// Whether all its frames are those that its object has.
+    pub(crate) fn is_of_object(&self) -> bool {
+        self.key != 0 && !self.kind.has(Kind::OWN_PAGES)
     }
 
     /// What its object has in common with other areas of it, and the page of the object at an
@@ -192,14 +204,16 @@ impl Area {
         self.page = page;
     }
 
-    /// Whether `next` continues this area, so that both are one.
-    fn continues(&self, next: &Self) -> bool {
+    /// This area and the next one as one, if that continues it.
+    fn joined(&self, next: &Self) -> Option<Self> {
         let page = self.clip(self.end, self.end).page;
-        self.end == next.start
+        let continues = self.end == next.start
             && self.permissions == next.permissions
-            && self.kind == next.kind
             && self.key == next.key
-            && page == next.page
+            && page == next.page;
+        let kind = self.kind.merged(next.kind).filter(|_| continues)?;
+        let end = next.end;
+        Some(Self { end, kind, ..*self })
     }
 
     /// Whether its stores change what other areas have.
@@ -321,6 +335,15 @@ impl<const N: usize> Areas<N> {
         (area.start <= address).then_some(area)
     }
 
+    /// States that the area of an address has pages of its own.
+    pub(crate) fn set_own_pages(&mut self, address: usize) {
+        let index = self.first_behind(address);
+        if let Some(mut area) = self.get(index).copied() {
+            area.kind.0 |= Kind::OWN_PAGES;
+            self.set(index, area);
+        }
+    }
+
     /// The area of an address, or the next one behind it.
     #[must_use]
     pub fn next(&self, address: usize) -> Option<&Area> {
@@ -396,11 +419,8 @@ impl<const N: usize> Areas<N> {
         }
         let index = self.first_behind(area.start);
         let previous = index.checked_sub(1).and_then(|index| self.get(index));
-        if let Some(previous) = previous
-            && previous.continues(&area)
-        {
-            let end = area.end;
-            self.set(index - 1, Area { end, ..*previous });
+        if let Some(joined) = previous.and_then(|previous| previous.joined(&area)) {
+            self.set(index - 1, joined);
             self.merge(index - 1, frames);
             return Ok(());
         }
@@ -414,11 +434,10 @@ impl<const N: usize> Areas<N> {
     /// Merges the area of an index with the next one if that continues it.
     fn merge(&mut self, index: usize, frames: &mut Frames) {
         if let (Some(area), Some(next)) = (self.get(index), self.get(index + 1))
-            && area.continues(next)
+            && let Some(joined) = area.joined(next)
         {
             let next = *next;
-            let end = next.end;
-            self.set(index, Area { end, ..*area });
+            self.set(index, joined);
             self.remove_at(index + 1..index + 2);
             next.release(frames);
         }

@@ -152,6 +152,17 @@ fn take_table(entry: &AtomicU64) -> Frame {
     unsafe { Frame::from_address(table) }
 }
 
+/// The lowest address that the kernel uses, by its descriptor of level 1 for the lowest GiB.
+///
+/// # Safety
+///
+/// The descriptor is zero, or valid: a table to which it points is mapped.
+pub unsafe fn low_end(kernel: u64) -> usize {
+    let shared = AtomicU64::new(kernel);
+    let first = lower(&shared).and_then(|table| table.iter().position(|entry| get(entry) != 0));
+    first.map_or(GIB, |index| index * BLOCK)
+}
+
 /// The tables of a process: level 1, and level 2 of the lowest GiB, whose entries the kernel shares.
 #[derive(Debug)]
 pub struct Tables {
@@ -164,27 +175,26 @@ pub struct Tables {
 
 impl Tables {
     /// Tables with the kernel's entries: those of level 1 for its GiBs, the lowest of which is a
-    /// table.
+    /// table whose entries begin at `low_end`.
     ///
     /// # Safety
     ///
     /// `kernel` consists of valid descriptors of level 1 without access from EL0.
-    pub unsafe fn new(kernel: &[u64; KERNEL_GIBS], frames: &mut Frames) -> Option<Self> {
+    pub unsafe fn new(
+        (kernel, low_end): (&[u64; KERNEL_GIBS], usize),
+        frames: &mut Frames,
+    ) -> Option<Self> {
         let root = frames.allocate()?;
         let Some(low) = frames.allocate() else {
             frames.release(root);
             return None;
         };
-        let mut low_end = GIB;
         let shared = AtomicU64::new(kernel[0]);
-        if let Some(table) = lower(&shared)
-            && let Some(index) = table.iter().position(|entry| get(entry) != 0)
-        {
-            low_end = index * BLOCK;
+        if let Some(table) = lower(&shared) {
             // SAFETY: the kernel's table stays as it is, as the caller promises.
             let bytes = unsafe { core::slice::from_raw_parts(table.as_ptr().cast::<u8>(), PAGE) };
-            let from = index * size_of::<u64>();
-            low.write(from, &bytes[from..]);
+            let from = low_end / BLOCK * size_of::<u64>();
+            low.write(from, bytes.get(from..).unwrap_or_default());
         }
         let first = entries(&root);
         set_table(&first[0], low);
@@ -283,6 +293,32 @@ impl Tables {
             set(entry_of(last, address, PAGE), entry);
             count_up(second);
         }
+    }
+
+    /// Puts frames in the empty entries of a range whose entries are in one table, read-only: those that
+    /// `frame_of` has for the number of a page in the range.
+    pub fn fill(
+        &mut self,
+        range: &Range<usize>,
+        permissions: Permissions,
+        mut frame_of: impl FnMut(usize) -> Option<Frame>,
+    ) {
+        let Some(second) = self.block(range.start) else {
+            return;
+        };
+        let common = page_entry(0, permissions, true);
+        let first = range.start / PAGE % ENTRIES;
+        let pages = lower(second).and_then(|last| last.get(first..first + range.len() / PAGE));
+        let mut added = 0;
+        for (place, entry) in pages.unwrap_or_default().iter().enumerate() {
+            if get(entry) == 0
+                && let Some(frame) = frame_of(place)
+            {
+                set(entry, frame.into_address() as u64 | common);
+                added += bits::ONE;
+            }
+        }
+        set(second, get(second) + added);
     }
 
     /// Changes the permissions of a page that has a frame.

@@ -258,6 +258,41 @@ fn memory_that_ends_is_an_error_and_comes_back() {
 }
 
 #[test]
+fn a_copy_has_the_pages_of_an_object_by_its_accesses() {
+    let mut machine = Machine::new(64);
+    let frames = &mut machine.frames;
+    let mut space = Space::new(kernel(), 1, frames).unwrap();
+    let object = frames.create_object(&FILE).unwrap();
+    for at in [0..3, 10..13] {
+        let backing = private(&object, 0);
+        space.map(&pages(at), DATA, &backing, frames).unwrap();
+    }
+    let (first, second) = (pages(0..3), pages(10..13));
+    let mut read = [0; 3];
+    for at in [0, PAGE] {
+        space.read(first.start + at, &mut read, frames).unwrap();
+        space.read(second.start + at, &mut read, frames).unwrap();
+    }
+    space.write(second.start, b"own", frames).unwrap();
+    // What was stored stays where permissions change and areas are divided.
+    space.protect(&pages(10..11), READ, frames).unwrap();
+    let mut child = space.fork(kernel(), 2, frames).unwrap();
+    assert!(space.has_pages(&first) && !child.has_pages(&first));
+    assert!(child.has_pages(&pages(10..11)));
+    child.read(second.start, &mut read, frames).unwrap();
+    assert_eq!(&read, b"own");
+    child.read(first.start, &mut read, frames).unwrap();
+    assert_eq!(read, FILE[..3]);
+    // Areas that differ in this alone are one again.
+    space.protect(&pages(10..11), DATA, frames).unwrap();
+    assert_eq!(space.areas().count(), 2);
+    child.release(frames);
+    space.release(frames);
+    frames.release_object(object);
+    assert_eq!(machine.frames.available(), machine.total);
+}
+
+#[test]
 fn shared_pages_are_those_of_the_object() {
     let mut machine = Machine::new(64);
     let frames = &mut machine.frames;

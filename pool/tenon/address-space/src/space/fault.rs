@@ -58,6 +58,9 @@ impl<const N: usize> AddressSpace<N> {
         if !area.permissions.allow(access) {
             return Err(Denied::Permission);
         }
+        if access == Access::Write && area.is_of_object() && !area.is_shared() {
+            self.areas.set_own_pages(address);
+        }
         match self.tables.page(page) {
             None => self.fill(page, &area, access, frames),
             Some(present) if access == Access::Write && !present.writable => {
@@ -116,8 +119,7 @@ impl<const N: usize> AddressSpace<N> {
                 index.is_none_or(|index| !copies || frames.begin_fetches(object, index))
             });
             if begins.unwrap_or(true) {
-                // SAFETY: the frame is mapped, as it is allocated or of the image.
-                unsafe { cache::synchronise_code(frame.address(), PAGE) };
+                synchronise(&frame);
             }
         }
         self.tables.put(page, frame, area.permissions, copies);
@@ -130,16 +132,17 @@ impl<const N: usize> AddressSpace<N> {
         const AROUND: usize = 8 * PAGE;
         let first = page & !(AROUND - 1);
         let range = first.max(area.start)..(first + AROUND).min(area.end);
-        for near in range.step_by(PAGE) {
-            if self.tables.page(near).is_none()
-                && let Some((_, index)) = area.object(near)
-                && let Some(frame) = area
-                    .with_object(|object| frames.present_view(object, index))
-                    .flatten()
-            {
-                self.put_page(near, frame, (area, true), frames);
-            }
-        }
+        let page_at_start = area.object(range.start).map_or(0, |(_, page)| page);
+        area.with_object(|object| {
+            self.tables.fill(&range, area.permissions, |place| {
+                let index = page_at_start + place as u64;
+                let frame = frames.present_view(object, index)?;
+                if area.permissions.execute && frames.begin_fetches(object, index) {
+                    synchronise(&frame);
+                }
+                Some(frame)
+            });
+        });
     }
 
     /// Makes the frame of a page exclusive, by a copy if others have it, and writable.
@@ -193,6 +196,12 @@ impl<const N: usize> AddressSpace<N> {
         let page = self.tables.page(page).ok_or(Denied::NoArea)?;
         Ok(page.frame)
     }
+}
+
+/// Has instruction fetches see the content of a frame.
+fn synchronise(frame: &Frame) {
+    // SAFETY: the frame is mapped, as it is allocated or of the image.
+    unsafe { cache::synchronise_code(frame.address(), PAGE) };
 }
 
 /// A copy of a page of an object.

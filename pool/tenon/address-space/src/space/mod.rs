@@ -5,7 +5,7 @@ mod fault;
 
 pub use fault::Denied;
 
-use crate::tables::{END, GIB, KERNEL_GIBS, Page, Tables};
+use crate::tables::{END, GIB, KERNEL_GIBS, Page, Tables, low_end};
 use crate::{Area, Areas, Backing, Error, PAGE, Permissions};
 use core::ops::Range;
 use hw_arch::{cache, mmu};
@@ -14,13 +14,14 @@ use tenon_frames::{Frame, Frames};
 /// The lowest address of a process: use of a null pointer with an offset below it faults.
 const LOWEST: usize = 0x1_0000;
 
-/// The kernel's entries of level 1, which each address space has as well.
+/// The kernel's entries of level 1, which each address space has as well, and the lowest address of
+/// them.
 #[derive(Clone, Copy, Debug)]
-pub struct KernelPart([u64; KERNEL_GIBS]);
+pub struct KernelPart([u64; KERNEL_GIBS], usize);
 
 impl KernelPart {
     /// The part without entries.
-    pub const EMPTY: Self = Self([0; KERNEL_GIBS]);
+    pub const EMPTY: Self = Self([0; KERNEL_GIBS], GIB);
 
     /// The part with these entries.
     ///
@@ -29,8 +30,9 @@ impl KernelPart {
     /// They are valid descriptors of level 1 for the lowest 4 GiB, without access from EL0, or zero.
     /// Tables that they point to stay, and get no further entry in the lowest GiB.
     #[must_use]
-    pub const unsafe fn new(entries: [u64; KERNEL_GIBS]) -> Self {
-        Self(entries)
+    pub unsafe fn new(entries: [u64; KERNEL_GIBS]) -> Self {
+        // SAFETY: as the caller promises.
+        Self(entries, unsafe { low_end(entries[0]) })
     }
 }
 
@@ -50,7 +52,8 @@ impl<const N: usize> AddressSpace<N> {
     /// An empty address space for translations of this ASID.
     pub fn new(kernel: KernelPart, asid: u8, frames: &mut Frames) -> Result<Self, Error> {
         // SAFETY: `KernelPart::new` had that promised.
-        let tables = unsafe { Tables::new(&kernel.0, frames) }.ok_or(Error::NoMemory)?;
+        let tables =
+            unsafe { Tables::new((&kernel.0, kernel.1), frames) }.ok_or(Error::NoMemory)?;
         // Translations of an earlier process with this ASID.
         mmu::invalidate_asid(asid);
         Ok(Self {
@@ -413,8 +416,8 @@ impl<const N: usize> AddressSpace<N> {
             let Some(area) = self.areas.get(index).copied() else {
                 break;
             };
-            // The object has these pages.
-            if area.is_shared() {
+            // The object has these pages, which the child gets by its accesses as this process did.
+            if area.is_shared() || area.is_of_object() {
                 continue;
             }
             let range = area.start..area.end;
