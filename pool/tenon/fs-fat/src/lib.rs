@@ -3,7 +3,8 @@
 //! FAT12, FAT16 and FAT32 with long names, on the whole device. [`Volume::open`] follows every cluster
 //! chain once and refuses a volume with a damaged one; clusters that no file has, as a power cut leaves
 //! them, become free. A file is read as a whole, and [written](Volume::write) as a whole from a
-//! function that has its content: only what differs is written.
+//! function that has its content: only what differs is written. Bytes are [added](Volume::append) to
+//! its end without reading it.
 //!
 //! Guarantees:
 //!

@@ -74,6 +74,7 @@ fn walk<'p, D: BlockDevice>(
 #[derive(Clone, Debug)]
 enum Change {
     Write(String, Vec<u8>),
+    Append(String, Vec<u8>),
     Directory(String),
     Remove(String),
 }
@@ -93,6 +94,19 @@ impl Change {
                     Ok::<(), Error>(())
                 })?;
             }
+            Self::Append(path, bytes) => {
+                let (at, name) = walk(volume, path)?;
+                let mut entry = match volume.find(at, name)? {
+                    Some(entry) => entry,
+                    None => volume.create(at, name, false, 1_000_000_000)?,
+                };
+                let start = u64::from(entry.size);
+                let length = bytes.len() as u32;
+                volume.append(&mut entry, length, 1_200_000_000, |offset, to| {
+                    to.copy_from_slice(&bytes[(offset - start) as usize..][..to.len()]);
+                    Ok::<(), Error>(())
+                })?;
+            }
             Self::Directory(path) => {
                 let (at, name) = walk(volume, path)?;
                 volume.create(at, name, true, 1_000_000_000)?;
@@ -108,13 +122,21 @@ impl Change {
 
     fn path(&self) -> &str {
         match self {
-            Self::Write(path, _) | Self::Directory(path) | Self::Remove(path) => path,
+            Self::Write(path, _)
+            | Self::Append(path, _)
+            | Self::Directory(path)
+            | Self::Remove(path) => path,
         }
     }
 
     fn apply_to(&self, files: &mut Files) {
         match self {
             Self::Write(path, bytes) => files.insert(path.clone(), Some(bytes.clone())),
+            Self::Append(path, bytes) => {
+                let file = files.entry(path.clone()).or_insert(Some(Vec::new()));
+                file.as_mut().expect("a file").extend_from_slice(bytes);
+                None
+            }
             Self::Directory(path) => files.insert(path.clone(), None),
             Self::Remove(path) => files.remove(path),
         };
@@ -127,6 +149,10 @@ fn bytes(seed: u8, length: usize) -> Vec<u8> {
 
 fn write(path: &str, seed: u8, length: usize) -> Change {
     Change::Write(path.to_owned(), bytes(seed, length))
+}
+
+fn append(path: &str, seed: u8, length: usize) -> Change {
+    Change::Append(path.to_owned(), bytes(seed, length))
 }
 
 /// A run of changes on a small disk, with names that need one slot and several.
@@ -150,6 +176,13 @@ fn script() -> Vec<Change> {
         write("/empty", 6, 0),
         remove("/empty"),
         write("/settings", 7, 1024),
+        append("/settings", 8, 20),
+        append("/settings", 9, 492),
+        append("/settings", 10, 1300),
+        append("/log", 11, 20),
+        append("/log", 12, 4096),
+        append("/log", 13, 0),
+        append("/log", 14, 600),
     ]
 }
 
@@ -296,6 +329,10 @@ fn a_full_disk_changes_nothing() {
         assert_eq!(volume.space(), before);
     }
     // What is appended does not.
+    let more = append("/a", 1, total as usize / 2 + 1);
+    let before = volume.space();
+    assert_eq!(more.apply(&mut volume), Err(Error::NoSpace));
+    assert_eq!(volume.space(), before);
     write("/a", 1, total as usize).apply(&mut volume).unwrap();
     let directory = Change::Directory("/c".to_owned());
     assert_eq!(directory.apply(&mut volume), Err(Error::NoSpace));
@@ -478,6 +515,7 @@ fn random(files: &Files, (kind, pick, name): (u8, u16, u8), length: usize) -> Ch
             Change::Directory(path)
         }
         (2 | 3, Some(path)) if files[&path].is_some() => Change::Write(path, bytes(7, length)),
+        (4, Some(path)) if files[&path].is_some() => Change::Append(path, bytes(9, length)),
         _ if files.get(&path).is_none_or(Option::is_some) => {
             Change::Write(path, bytes(name, length))
         }

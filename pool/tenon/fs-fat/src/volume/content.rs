@@ -125,12 +125,68 @@ impl<D: BlockDevice> Volume<'_, D> {
         Ok(true)
     }
 
-    /// The cluster of a chain with a number, from zero on.
+    /// Adds bytes to the end of a file, which `get` writes for an offset in the file, and sets its time
+    /// in seconds since 1970. The present content is not read, but for its last sector.
+    /// [`finish`](Self::finish) makes them durable, all of them at once: a power cut before leaves the
+    /// file with or without them.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room, the file would have 4 GiB, the device fails, the volume is damaged, or `get`
+    /// fails. The content is the former one then.
+    pub fn append<E: From<Error>>(
+        &mut self,
+        entry: &mut Entry,
+        bytes: u32,
+        modified: u64,
+        mut get: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let old = entry.size;
+        let size = old.checked_add(bytes).ok_or(Error::TooLarge)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if old == 0 {
+            return self.write(entry, size.into(), modified, get).map(|_| ());
+        }
+        let mut last = [0; SECTOR];
+        let kept = old as usize % SECTOR;
+        if kept > 0 {
+            let cluster = self.layout.cluster_bytes();
+            let spot = Spot {
+                cluster: self.cluster_at(entry.first, u64::from(old - 1) / cluster)?,
+                sector: (u64::from(old) % cluster / SECTOR as u64) as u32,
+            };
+            let sector = self.sector(spot);
+            let read = self.device.read(sector, &mut last);
+            read.map_err(Error::Device)?;
+        }
+        self.grow(entry, size, &mut |offset, to| {
+            let before = u64::from(old).saturating_sub(offset) as usize;
+            let (present, added) = to.split_at_mut(before.min(to.len()));
+            present.copy_from_slice(&last[..present.len()]);
+            get(offset + present.len() as u64, added)
+        })?;
+        self.settle()?;
+        let mut changed = entry.clone();
+        (changed.size, changed.modified) = (size, modified);
+        self.set_entry(&changed)?;
+        self.write_entries()?;
+        *entry = changed;
+        Ok(())
+    }
+
+    /// The cluster of a chain with a number, from zero on. The last one that was found is where the next
+    /// search of its chain begins.
     fn cluster_at(&mut self, first: u32, number: u64) -> Result<u32, Error> {
-        let mut cluster = first;
-        for _ in 0..number {
+        let known = self
+            .found
+            .filter(|known| known.0 == first && known.1 <= number);
+        let (_, start, mut cluster) = known.unwrap_or((first, 0, first));
+        for _ in start..number {
             cluster = self.following(cluster)?.ok_or(Error::Damaged)?;
         }
+        self.found = Some((first, number, cluster));
         Ok(cluster)
     }
 
@@ -174,7 +230,7 @@ impl<D: BlockDevice> Volume<'_, D> {
         size: u64,
         get: &mut impl FnMut(u64, &mut [u8]) -> Result<(), E>,
     ) -> Result<u32, E> {
-        let first = self.append(None)?;
+        let first = self.add_cluster(None)?;
         let spot = Spot {
             cluster: first,
             sector: 0,
@@ -203,7 +259,7 @@ impl<D: BlockDevice> Volume<'_, D> {
         let start = old / SECTOR as u64 * SECTOR as u64;
         let spot = if start.is_multiple_of(cluster) && start == old {
             Spot {
-                cluster: self.append(Some(last))?,
+                cluster: self.add_cluster(Some(last))?,
                 sector: 0,
             }
         } else {
@@ -246,7 +302,7 @@ impl<D: BlockDevice> Volume<'_, D> {
             spot = match next {
                 Some(next) => next,
                 None => Spot {
-                    cluster: self.append(Some(spot.cluster))?,
+                    cluster: self.add_cluster(Some(spot.cluster))?,
                     sector: 0,
                 },
             };

@@ -54,6 +54,8 @@ pub struct Volume<'a, D> {
     pub(crate) pieces: [[u8; PIECE]; 2],
     /// A cluster of a directory: the directory, how many are before it, its number.
     pub(crate) place: Option<(Directory, u32, u32)>,
+    /// A cluster of a file: the first one of its chain, how many are before it, its number.
+    pub(crate) found: Option<(u32, u64, u32)>,
 }
 
 impl<'a, D: BlockDevice> Volume<'a, D> {
@@ -80,6 +82,7 @@ impl<'a, D: BlockDevice> Volume<'a, D> {
             entries: Buffer::EMPTY,
             pieces: [[0; PIECE]; 2],
             place: None,
+            found: None,
         };
         volume.check()?;
         volume.reclaim()?;

@@ -97,7 +97,7 @@ impl<D: BlockDevice> Volume<'_, D> {
     }
 
     /// Adds a cluster to the end of a chain, or begins one.
-    pub(crate) fn append(&mut self, last: Option<u32>) -> Result<u32, Error> {
+    pub(crate) fn add_cluster(&mut self, last: Option<u32>) -> Result<u32, Error> {
         let new = self.take()?;
         self.set_link(new, Link::End)?;
         if let Some(last) = last {
@@ -108,6 +108,7 @@ impl<D: BlockDevice> Volume<'_, D> {
 
     /// Frees the clusters of a chain from one on.
     pub(crate) fn release(&mut self, first: u32) -> Result<(), Error> {
+        self.found = None;
         let mut next = Some(first);
         while let Some(cluster) = next {
             // A chain that leads to itself ends at what was freed.
