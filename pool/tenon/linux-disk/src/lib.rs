@@ -5,7 +5,6 @@
 //! | [`call`] | `mount`, `umount2`, `sync`, `fsync`, `fdatasync`, `syncfs` |
 //! | `service` | the thread that uses the disk |
 //! | `mirror` | the files of the disk in the file tree, and the way back |
-//! | `device` | the disk as a block device |
 //!
 //! `mount` reads all files of a FAT volume into the file tree, where each call of each library finds
 //! them. A sync compares the tree with the volume and writes what differs
@@ -19,7 +18,6 @@
 #![forbid(unsafe_code)]
 
 pub mod call;
-mod device;
 mod mirror;
 mod service;
 

@@ -1,9 +1,9 @@
 //! The thread that uses the disk, one [`Request`] at a time.
 
-use crate::device::Disk;
 use crate::mirror;
 use core::fmt::{Arguments, Write as _};
 use core_log::Line;
+use tenon_disk::Disk;
 use tenon_fs_fat::Volume;
 use tenon_process::Errno;
 use tenon_sync::{Condvar, Mutex, MutexGuard, Semaphore};

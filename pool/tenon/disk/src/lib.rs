@@ -1,4 +1,23 @@
-//! [`Disk`]: the virtio disk of the image as a [`BlockDevice`].
+//! [`Disk`]: the virtio disk of an image as a [`BlockDevice`].
+//!
+//! The disk is the first one of the machine, or the disk of Mortise's that the VM has. A thread that
+//! waits for a request sleeps, and looks for its end each 0.1 ms; the interrupts of the device stay
+//! suppressed. A request without an end in 10 s is a disk that is gone: all later ones fail.
+//!
+//! ```no_run
+//! use tenon_block::{BlockDevice, SECTOR};
+//! use tenon_disk::Disk;
+//!
+//! fn boot_sector() -> Result<[u8; SECTOR], &'static str> {
+//!     let mut disk = Disk::open()?;
+//!     let mut sector = [0; SECTOR];
+//!     disk.read(0, &mut sector).map_err(|_| "the disk has failed")?;
+//!     Ok(sector)
+//! }
+//! ```
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
 
 use core::time::Duration;
 use hw_virtio_blk::{BUFFER, Drive, Frame, Memory, Request, Transport};
@@ -19,15 +38,18 @@ const LIMIT: Duration = Duration::from_secs(10);
 static MEMORY: Memory = Memory::new();
 
 /// A virtio disk.
-pub(crate) struct Disk {
+pub struct Disk {
     drive: Drive<Transport<Frame>>,
     /// The device has not completed a request in time.
     is_gone: bool,
 }
 
 impl Disk {
-    /// Initialises the first disk of the image; its text says why there is none. Once in an image, as a
-    /// disk keeps its memory.
+    /// Initialises the first disk of the image. Once in an image, as a disk keeps its memory.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
     pub fn open() -> Result<Self, &'static str> {
         let registers = environment::device(KIND).map_err(|_| "the system has no [[disk]]")?;
         let drive = Drive::find(&Frame::new(registers), &MEMORY);
