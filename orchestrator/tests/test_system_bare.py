@@ -1,5 +1,7 @@
 """Systems without Mortise: what is built and booted of them, and what is refused."""
 
+import struct
+
 import pytest
 
 from tenonos import system
@@ -7,6 +9,7 @@ from tenonos.build.images import images
 from tenonos.errors import InputError
 from tenonos.plan.compose import compose
 from tenonos.run import device_backends
+from tenonos.system import fat
 
 BARE = """name = "alone"
 board = "qemu-virt"
@@ -76,6 +79,37 @@ def test_an_image_drives_a_disk_whose_file_stays(tmp_path):
     assert options.startswith("-global virtio-mmio.force-legacy=false -drive file=")
     assert "disk.img,format=raw,if=none,id=disk0" in options
     assert options.endswith("-device virtio-blk-device,drive=disk0,bus=virtio-mmio-bus.0")
+
+
+def test_a_disk_with_a_format_is_made_at_the_first_run_alone(tmp_path):
+    text = ECHO + '[[disk]]\ndevice = "virtio0"\nfile = "disk.img"\nkeep = true\n'
+    text += 'size = "8M"\nformat = "fat"\n'
+    loaded, disk = load(tmp_path, text), tmp_path / "disk.img"
+    assert not disk.exists()
+    device_backends.arguments(loaded, tmp_path)
+    content = bytearray(disk.read_bytes())
+    assert len(content) == 8 << 20 and content[510:512] == b"\x55\xaa"
+    assert not list(tmp_path.glob(".disk*"))
+    content[-1] = 1
+    disk.write_bytes(content)
+    device_backends.arguments(load(tmp_path, text), tmp_path)
+    assert disk.read_bytes() == content
+
+
+@pytest.mark.parametrize("size", [fat.LEAST, 16 << 20, 100 << 20, fat.MOST])
+def test_a_volume_that_is_made_is_an_empty_fat16(tmp_path, size):
+    fat.make(tmp_path / "disk", size)
+    assert (tmp_path / "disk").stat().st_size == size
+    with (tmp_path / "disk").open("rb") as disk:
+        head = disk.read(1 << 20)
+    cluster, reserved, tables, root, few, table = struct.unpack_from("<BHBHHxH", head, 13)
+    sectors = few or struct.unpack_from("<I", head, 32)[0]
+    clusters = (sectors - reserved - tables * table - root // 16) // cluster
+    assert sectors * 512 == size
+    assert 4085 <= clusters < 65_525 and 2 * (clusters + 2) <= table * 512
+    first = reserved * 512
+    assert head[first : first + 4] == head[first + table * 512 :][:4] == b"\xf8\xff\xff\xff"
+    assert not any(head[first + 2 * table * 512 :])
 
 
 @pytest.mark.parametrize("port", ["7", "7:7", "7:7/icmp", "0:7/udp", "7:65536/tcp", "a:7/udp"])

@@ -195,6 +195,22 @@ WRONG = [
     ("", DISK.replace('size = "1M"', 'file = "none.img"'), '28: no disk "none.img"; give a file'),
     (
         "",
+        DISK + 'format = "fat"',
+        "29: a disk with a format has a file, which is made of a size at the first run; write file",
+    ),
+    (
+        "",
+        DISK + 'file = "made.img"\nformat = "fat"',
+        "28: a FAT volume of 1048576 bytes cannot be made; write a size from",
+    ),
+    (
+        "",
+        DISK.replace("1M", "8M") + 'file = "none/made.img"\nformat = "fat"',
+        "29: there is no folder none for the disk; make it",
+    ),
+    ("", MEMORY + 'format = "fat"', "29: format is for a disk behind a device; remove it, or"),
+    (
+        "",
         CARD,
         '27: device "pcie" belongs to no VM; write devices = ["pcie"] for the VM that has it',
     ),

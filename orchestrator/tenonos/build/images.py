@@ -406,7 +406,8 @@ def _devices(system: System, name: str, libraries: Sequence[Library]) -> Iterato
             raise InputError(
                 f'VM "{name}" has a disk, and its image has no driver of one',
                 where=system.at(system.vm(name), "app"),
-                mend="choose CONFIG_LIB_TENON_LINUX_DISK=y in its config, for programs of Linux",
+                mend="use tenon/disk-log in its application, or choose"
+                " CONFIG_LIB_TENON_LINUX_DISK=y in its config, for programs of Linux",
             )
         yield disk
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from tenonos import paths
+from tenonos import outputs, paths
 from tenonos.linux import root_disk
+from tenonos.system import fat
 from tenonos.system.bare import BARE
 from tenonos.system.model import Card, Disk, Network, RootDisk, System
 
@@ -66,6 +67,9 @@ def _forwarded(port: str) -> str:
 
 def _file(disk: Disk, empty: Path) -> Path:
     if disk.file is not None:
+        if disk.format is not None and disk.size is not None:
+            with outputs.writing(disk.file):
+                fat.make(disk.file, disk.size)
         return disk.file
     paths.ensure(empty.parent)
     with empty.open("wb") as file:

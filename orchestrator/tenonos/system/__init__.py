@@ -154,6 +154,7 @@ def from_spec(spec: SystemSpec, file: Path, shown: str, lines: dict[KeyPath, int
                 each.partition,
                 each.read_only,
                 each.keep,
+                each.format,
             )
             for index, each in enumerate(spec.disk)
         ),

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from tenonos.errors import InputError
-from tenonos.system import partition_table
+from tenonos.system import fat, partition_table
 from tenonos.system.board import Device
 from tenonos.system.limits import DISKS, DRIVES
 from tenonos.system.memory_map import DiskLayout, Layout
@@ -26,7 +26,7 @@ _FIRST_SPI = 32
 
 def size(disk: Disk) -> int:
     """Bytes of a disk that is no part of another one."""
-    if disk.file is not None:
+    if disk.file is not None and (disk.format is None or disk.file.exists()):
         return disk.file.stat().st_size
     assert disk.size is not None
     return disk.size
@@ -44,13 +44,14 @@ def check(system: System) -> None:
                 mend='write device = "virtio0" or vm = "linux"',
             )
         _keys(system, disk)
-        if disk.on is None and (disk.file is None) == (disk.size is None):
+        if disk.on is None and disk.format is None and (disk.file is None) == (disk.size is None):
             raise InputError(
                 "a disk has a file, or is empty and has a size",
                 where=where,
                 mend='write file = "disk.img" or size = "8M"',
             )
-        if disk.file is not None and not disk.file.is_file():
+        made = disk.format is not None and disk.file is not None and not disk.file.exists()
+        if disk.file is not None and not disk.file.is_file() and not made:
             raise InputError(
                 f'no disk "{disk.file.name}"',
                 where=system.where("disk", disk.index, "file"),
@@ -75,6 +76,7 @@ _OF = {
     "on": ("vm", "a disk of a VM's"),
     "name": ("device", "a disk behind a device, by which parts of it say where they are"),
     "keep": ("device", "a disk behind a device"),
+    "format": ("device", "a disk behind a device"),
 }
 """Keys that require another key, and the kind of disk which that makes."""
 
@@ -101,6 +103,8 @@ def _keys(system: System, disk: Disk) -> None:
             where=system.where("disk", disk.index, "keep"),
             mend='write file = "disk.img"',
         )
+    if disk.format is not None:
+        _formatted(system, disk)
     if disk.on is None:
         return
     if disk.file is not None:
@@ -116,6 +120,29 @@ def _keys(system: System, disk: Disk) -> None:
             f'a part of "{disk.on}" is given by at and size, or by partition',
             where=system.where("disk", disk.index, "on"),
             mend='write at = "1M" and size = "8M", or partition = 1',
+        )
+
+
+def _formatted(system: System, disk: Disk) -> None:
+    """Check that a disk which is made with a file system has a file, and a size for one."""
+    where = system.where("disk", disk.index, "format")
+    if disk.file is None or disk.size is None:
+        raise InputError(
+            "a disk with a format has a file, which is made of a size at the first run",
+            where=where,
+            mend='write file = "disk.img" and size = "16M"',
+        )
+    if not fat.LEAST <= disk.size <= fat.MOST or disk.size % SECTOR:
+        raise InputError(
+            f"a FAT volume of {disk.size} bytes cannot be made",
+            where=system.where("disk", disk.index, "size"),
+            mend='write a size from "4M" to "1G", in whole sectors',
+        )
+    if not disk.file.parent.is_dir():
+        raise InputError(
+            f"there is no folder {disk.file.parent.name} for the disk",
+            where=system.where("disk", disk.index, "file"),
+            mend="make it",
         )
 
 
@@ -208,7 +235,7 @@ def _extent(system: System, disk: Disk) -> tuple[int, int]:
         return disk.at, disk.size
     drive = _drive(system, disk)
     where = system.where("disk", disk.index, "partition")
-    if drive.file is None:
+    if drive.file is None or drive.format is not None:
         raise InputError(
             f'disk "{drive.name}" is empty at first, and has no partitions',
             where=where,

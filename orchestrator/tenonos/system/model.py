@@ -276,6 +276,8 @@ class Disk:
     read_only: bool
     keep: bool
     """Whether writes persist in its file."""
+    format: str | None = None
+    """The file system with which its file is made of its size, where there is no file."""
 
 
 @dataclass(frozen=True)

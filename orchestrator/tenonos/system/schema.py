@@ -247,6 +247,7 @@ class DiskSpec(_Spec):
     partition: int | None = Field(default=None, ge=1, le=128)
     read_only: bool = False
     keep: bool = False
+    format: Literal["fat"] | None = None
 
 
 def _forwarded_port(value: str) -> str:
