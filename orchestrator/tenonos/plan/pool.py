@@ -229,8 +229,12 @@ class Pool:
         needed = self._needed([self.libraries[app]] if app in self.libraries else [])
         options = [option for lib in needed for option in self.index.pool_options(lib)]
         whole = self._needed([*needed, *options])
-        names = {lib.id for lib in whole}
-        over = [lib for lib in self.index.libraries if any(r.over in names for r in lib.registers)]
+        crates = {lib.package.replace("-", "_") for lib in whole}
+        over = [
+            lib
+            for lib in self.index.libraries
+            if any(r.over and r.over.partition("::")[0] in crates for r in lib.registers)
+        ]
         return frozenset(lib.symbol for lib in self._needed([*whole, *over])) - {app}
 
     def _needed(self, crates: Iterable[library.Library]) -> list[library.Library]:
