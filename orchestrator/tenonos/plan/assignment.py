@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tenonos.plan import networks, templates
+from tenonos.plan import disks, networks, templates
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.english.subjects import UNNAMED
 from tenonos.plan.models import (
@@ -40,7 +40,8 @@ BESIDE_LINUX = frozenset(["virt.bandwidth", "virt.dma", CHANNEL])
 
 def placed(plan: Plan, pool: Pool) -> Plan:
     """The plan with each capability assigned to an image that can provide it."""
-    plan = templates.marked(_with_linux(_with_vms(_with_shared_cores(plan), pool)))
+    plan = _with_vms(_with_shared_cores(disks.named(plan)), pool)
+    plan = templates.marked(_with_linux(plan))
     tenons = [g.name for g in plan.guests if g.kind == "tenon"]
     natives = [g.name for g in plan.guests if g.kind == "native"]
     # Those of a native task, and of one without VMs.
@@ -74,7 +75,7 @@ def placed(plan: Plan, pool: Pool) -> Plan:
         g.model_copy(update={"interrupts": "shared"}) if g.name in shared else g for g in named
     ]
     plan = networks.demanded(plan.model_copy(update={"items": items, "guests": guests}), pool)
-    return networks.connected(_with_both_ends(_apart(plan, pool)))
+    return disks.connected(networks.connected(_with_both_ends(_apart(plan, pool))))
 
 
 def _with_both_ends(plan: Plan) -> Plan:

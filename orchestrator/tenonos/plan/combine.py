@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 
 from tenonos.plan import contradictions
 from tenonos.plan.claims import AFFIRMED, HELD, SURE, Claims
+from tenonos.plan.disks import FILES
 from tenonos.plan.english import grammar
 from tenonos.plan.exact import stands
 from tenonos.plan.models import (
@@ -33,7 +34,13 @@ from tenonos.plan.nearby import amended
 from tenonos.plan.pool import Pool
 from tenonos.plan.reader.reading import Reading, Statement, overlap, span_of
 
-_KINDS = frozenset(["net.ip", "fs.block", "fs.ram"])
+_KINDS = frozenset(["net.ip", FILES, "fs.ram"])
+_PROPER = frozenset(["database", "fs.ext4"])
+"""What the pool lacks by words that mean nothing else, whatever the reader holds."""
+_DISK = re.compile(r"\b(?:disks?|cards?|drives?|FAT|eMMC|SSD|NVMe)\b", re.IGNORECASE)
+"""Words of what files are on."""
+_CARD = re.compile(r"\b(?:SD|memory|CF|eMMC|USB|card|stick)\b", re.IGNORECASE)
+"""Words of flash memory that is a disk."""
 _NO_NAME = re.compile(r"^(?:an?|the|one|our)\s+|\b(?:linux|guest|vm|side)\b")
 """Words of a Linux VM that tell it from no other."""
 _GUESSES = frozenset(
@@ -58,8 +65,9 @@ def combined(
     """The plan of an objective by both readings; `lacking` has the texts of capabilities that the
     pool may lack, `answers` are the user's to questions about some."""
     served = _served(rules, pool, lacking)
-    left = tuple(said for said in reading.capabilities if said.name not in served)
-    reading = amended(reading.model_copy(update={"capabilities": left}))
+    left = tuple(_of_pool(said) for said in reading.capabilities if said.name not in served)
+    likely = tuple(map(_of_pool, reading.likely))
+    reading = amended(reading.model_copy(update={"capabilities": left, "likely": likely}))
     plan = _by_reader(rules, reading, pool, lacking, answers or {})
     certain = any(s.name == NATIVE and s.confidence >= CERTAIN for s in reading.capabilities)
     if certain and (one := _with_native(rules, plan)):
@@ -80,6 +88,13 @@ def combined(
         if not _overlooks(rules, plan):
             return rules.model_copy(update=update)
     return plan
+
+
+def _of_pool(said: Statement) -> Statement:
+    """A statement about FAT or a card, which the reader has learned as lacking, as one about files
+    on a disk, which the pool has."""
+    card = said.name == "fs.flash" and _CARD.search(said.span)
+    return said.model_copy(update={"name": FILES}) if card or said.name == "fs.fat" else said
 
 
 def _served(rules: Plan, pool: Pool, lacking: Mapping[str, str]) -> frozenset[str]:
@@ -235,7 +250,9 @@ def _lacking(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Itera
             said = spoken.get(name, "demanded")
             if said == "demanded" and stands(name, text, missing.source or ""):
                 yield Missing(capability=name, source=missing.source)
-        if missing.capability and missing.capability not in spoken:
+        if missing.capability in _PROPER:
+            yield missing
+        elif missing.capability and missing.capability not in spoken:
             kind = missing.capability.partition(".")[0]
             if kind in kinds and kind in ("net", "fs"):
                 yield missing
@@ -284,6 +301,12 @@ def _assumption(said: Statement, taken_as: str, instead_of: str) -> Assumption:
     )
 
 
+def _is_disk(item: Item) -> bool:
+    """Whether a demand is one for files by the name of what they are on."""
+    files = (item.kind, item.value) == ("capability", FILES)
+    return files and bool(_DISK.search(item.source or ""))
+
+
 def _exact(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Iterator[Item]:
     """Demands that the rules read by set phrases, a board and a utility, and by proper names of
     what the pool might lack, as HTTP; a number of VMs where the reader has none."""
@@ -294,7 +317,7 @@ def _exact(rules: Plan, reading: Reading, lacking: Mapping[str, str]) -> Iterato
             yield item.model_copy(update={"image": None})
         elif item.kind == "vms" and not (reading.vms or reading.tasks):
             yield item
-        elif (
+        elif (_is_disk(item) and not any(said.name == FILES for said in reading.capabilities)) or (
             item.kind == "capability"
             and (text := lacking.get(str(item.value)))
             and stands(str(item.value), text, item.source or "")

@@ -63,6 +63,9 @@ RULES = {
     " so its image runs without a hypervisor",
     "a-linux-on-the-network": "a network of VMs has two members at least",
     "linux-has-the-file-system": "files on a disk are Linux's, on a disk of its own",
+    "alone-with-the-disk-of-the-machine": "files without other VMs are on the disk of the machine,"
+    " and so their image runs without a hypervisor",
+    "what-is-demanded-needs-the-disk": "it is not possible without the disk",
     "at-most": "an upper bound",
     "alone-forbids-guests": "alone: no other guest system",
     "cores-of-the-whole-system": "the number of cores is that of the board",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tenonos.plan import channels, effects, native_tasks, networks, priorities
+from tenonos.plan import channels, disks, effects, native_tasks, networks, priorities
 from tenonos.plan.amend import MORTISE
 from tenonos.plan.assignment import SHARED
 from tenonos.plan.defaults import is_direct
@@ -75,6 +75,7 @@ class Demands:
             needs.add(DIRECT if is_direct(guest, self.board) else SHARED)
         needs |= {*effects.of_mortise(self.items)}
         needs |= {networks.NET} if networks.members(self.guests, self.items) else set()
+        needs |= {*disks.of_mortise(self.guests, self.items)}
         needed = [Demand((self.pool.symbol(need),), True, need) for need in sorted(needs)]
         return needed + tasks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tenonos.plan.disks import FILES
 from tenonos.plan.models import Guest, Image
 from tenonos.plan.networks import IP
 from tenonos.plan.pool import Pool
@@ -28,8 +29,8 @@ def given(
     found: dict[str, list[str]] = {}
     for guest in guests:
         kinds = _driven(pool, images[guest.name]) if guest.kind == "tenon" else []
-        if IP in images[guest.name].capabilities:
-            # Its card is one of Mortise's.
+        if {IP, FILES} & {*images[guest.name].capabilities}:
+            # Its card or disk is one of Mortise's.
             kinds = [kind for kind in kinds if kind != TRANSPORTS]
         if kinds and guest.made_by:
             raise NoDevice("a VM that is created on demand has no devices", [guest.name])

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenonos.plan import bounds, channels, infer, native_tasks, networks, priorities, schedule
+from tenonos.plan import (
+    bounds,
+    channels,
+    disks,
+    infer,
+    native_tasks,
+    networks,
+    priorities,
+    schedule,
+)
 from tenonos.plan.allocate import (
     Infeasible,
     Share,
@@ -98,8 +107,9 @@ class Feasibility:
             schedule.check(guests, whole, shares, self.board)
         except (Infeasible, channels.Unlinked) as error:
             return str(error)
-        if reason := networks.objection(guests, items):
-            return reason
+        for uses in (networks, disks):
+            if reason := uses.objection(guests, items):
+                return reason
         for name, kind in images(guests, items):
             if reason := self._of_image(name, kind, guests, items, shares):
                 return reason

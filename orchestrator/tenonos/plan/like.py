@@ -7,7 +7,7 @@ a prohibition away and the other way round, and the rest of the former objective
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +22,6 @@ from tenonos.system.board import Board
 RECORD = "explain.json"
 BETWEEN = "; changed: "
 """Between an objective and each of its changes."""
-FILES, DISK = "fs.block", "virt.disk"
 _REPLACED = frozenset(
     ["period", "deadline", "jitter", "wcet", "tick", "ram", "image", "cores", "utility", "board"]
 )
@@ -75,7 +74,6 @@ def changed(before: Plan, change: Plan, objective: str, at: int) -> Plan:
         for item in items
     ]
     said = [item for item in items if not _states_a_guest(item, before)]
-    missing, disks = _disks(before, [*_unmet(change)], objective, at)
     kept = [item for item in before.items if not any(_undoes(new, item) for new in said)]
     gone = {str(i.value).removeprefix(GUEST) for i in said if i.kind == "forbid"}
     guests = [guest for guest in before.guests if guest.kind not in gone]
@@ -84,14 +82,10 @@ def changed(before: Plan, change: Plan, objective: str, at: int) -> Plan:
         update={
             "objective": objective,
             "guests": guests + [_named(g, names) for g in change.guests if g.name not in names],
-            "items": [i for i in kept if i.image in there] + said + [i for i, _ in disks],
-            "missing": [*before.missing, *missing],
+            "items": [i for i in kept if i.image in there] + said,
+            "missing": [*before.missing, *_unmet(change)],
             "ignored": [*before.ignored, *change.ignored],
-            "assumptions": [
-                *before.assumptions,
-                *(_moved(a, at) for a in change.assumptions),
-                *(assumption for _, assumption in disks),
-            ],
+            "assumptions": [*before.assumptions, *(_moved(a, at) for a in change.assumptions)],
             "evidence": [*before.evidence, *(_moved(e, at) for e in change.evidence)],
             "instead": None,
         }
@@ -153,21 +147,3 @@ def _unmet(change: Plan) -> Iterator[Missing]:
         source = missing.source or ""
         if missing.capability or not any(words and words in source for words in said):
             yield missing
-
-
-def _disks(
-    before: Plan, missing: Sequence[Missing], objective: str, at: int
-) -> tuple[list[Missing], list[tuple[Item, Assumption]]]:
-    """Files on a disk, where there is a Linux: a disk of that Linux, which has the file system."""
-    linux = any(guest.kind == "linux" for guest in before.guests)
-    kept, found = [], []
-    for each in missing:
-        if each.capability != FILES or not linux or not each.source:
-            kept.append(each)
-            continue
-        first = objective.index(each.source, at)
-        place = {"source": each.source, "span": (first, first + len(each.source))}
-        item = {"kind": "capability", "value": DISK, "rule": "linux-has-the-file-system", **place}
-        told = {"taken_as": DISK, "instead_of": FILES, "confidence": 0.5, **place}
-        found.append((Item.model_validate(item), Assumption.model_validate(told)))
-    return kept, found

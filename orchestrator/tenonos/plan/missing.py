@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from tenonos.plan import channels, effects, networks, priorities
+from tenonos.plan import channels, disks, effects, networks, priorities
 from tenonos.plan.allocate import MORTISE, SMP
 from tenonos.plan.models import CHANNEL, LIFECYCLE, NATIVE, TEMPLATE, Item, Missing, Plan
 from tenonos.plan.pool import POSIX, Pool
@@ -31,6 +31,7 @@ def _missing(plan: Plan, pool: Pool, board: Board) -> Iterator[Missing]:
             yield _without(item)
     yield from effects.missing(plan.guests, plan.items)
     yield from networks.missing(plan.guests, plan.items, board)
+    yield from disks.missing(plan.guests, plan.items, board)
     # A channel needs an application that declares its end.
     yield from (_without(i) for i in plan.of(None, "capability") if i.value == CHANNEL)
     possible = channels.choices(pool, plan.guests, plan.items)

@@ -105,7 +105,7 @@ def connected(plan: Plan) -> Plan:
     if not own or is_bare(plan.items):
         return plan
     if not members(plan.guests, plan.items):
-        plan = _alone(plan) if _may_be_bare(plan) else _beside_linux(plan)
+        plan = _alone(plan) if may_be_bare(plan) else _beside_linux(plan)
     more = [
         Item(kind="capability", value=OF_PROCESSES, image=name, rule=NEEDED)
         for name in own
@@ -118,7 +118,7 @@ def connected(plan: Plan) -> Plan:
     return plan.model_copy(update={"guests": guests, "items": [*plan.items, *more]})
 
 
-def _may_be_bare(plan: Plan) -> bool:
+def may_be_bare(plan: Plan) -> bool:
     """Whether one image is the whole system: neither a demand nor a word is of a hypervisor, or no
     other VM may be added."""
     if len(plan.guests) > 1 or any(item.image == MORTISE for item in plan.items):

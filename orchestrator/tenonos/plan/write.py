@@ -12,6 +12,7 @@ from tenonos.errors import InputError
 from tenonos.paths import ROOT
 from tenonos.plan import (
     bounds,
+    disks,
     effects,
     native_tasks,
     networks,
@@ -79,6 +80,7 @@ def system_files(
     cpus = {name: image.cpus for name, image in answer.images.items()}
     spec = effects.keyed(spec, plan, cpus, composer.board)
     spec = networks.keyed(spec, plan, answer.images, composer.board)
+    spec = disks.keyed(spec, plan, composer.board)
     header = f"# Composed from: {_one_line(answer.objective)}\n"
     files = {"system.toml": header + render(spec)}
     files |= effects.files(plan.items)

@@ -33,11 +33,12 @@ def test_a_number_takes_the_place_of_the_former_one(changed):
     assert answer.objective[slice(*item.span)] == item.source == "2 kHz"
 
 
-def test_files_on_a_disk_are_those_of_linux_and_that_is_an_assumption(changed):
+def test_files_on_a_disk_are_those_of_the_loop(changed):
     answer = changed("now at 2 kHz, and log to a disk")
     assert periods(answer) == [500_000]
-    assert "[[disk]]" in answer.files["system.toml"]
-    assert [(a.taken_as, a.instead_of) for a in answer.assumptions] == [("virt.disk", "fs.block")]
+    assert [*answer.images] == ["mortise", "historian", "linux"]
+    assert 'vm = "historian"' in answer.files["system.toml"]
+    assert not answer.assumptions
 
 
 def test_a_capability_is_added_and_the_rest_stays(changed):

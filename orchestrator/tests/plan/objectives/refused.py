@@ -19,7 +19,7 @@ MISSING = [
         "a control loop at 1 kHz that answers UDP requests over IPv6",
         missing=(("net.ipv6", "IPv6"),),
     ),
-    Case("a 1 kHz control loop with a database", missing=(("fs.block", "database"),)),
+    Case("a 1 kHz control loop with a database", missing=(("database", "database"),)),
     Case("Bluetooth at 10 Hz", missing=((None, "Bluetooth"),)),
     Case(
         "read wheel speeds from a CAN bus", missing=((None, "read wheel speeds"), (None, "CAN bus"))
