@@ -10,6 +10,10 @@ use core::marker::PhantomData;
 /// with frames loses them.
 pub struct Table<T> {
     frames: PageMap,
+    /// The address of the places in the first frame, and how many of them were written: these are found
+    /// without a search.
+    first: usize,
+    written: u32,
     /// No number below is free.
     free: u32,
     /// No number from here on has an object.
@@ -55,6 +59,8 @@ impl<T> Table<T> {
     pub const fn new(limit: u32) -> Self {
         Self {
             frames: PageMap::new(),
+            first: 0,
+            written: 0,
             free: 0,
             end: 0,
             limit,
@@ -84,14 +90,26 @@ impl<T> Table<T> {
         (frame.address() + Self::HEAD) as *mut Option<T>
     }
 
+    /// The head of the frame of a place.
+    fn head_of(place: *mut Option<T>) -> *mut Head {
+        place.map_addr(|address| address & !(PAGE - 1)).cast()
+    }
+
     /// The place of a number, if it was written.
+    #[inline(always)]
     fn place(&self, number: u32) -> Option<*mut Option<T>> {
-        let (frame, index) = if number < Self::IN_FRAME {
-            (self.frames.get(0)?, number)
-        } else {
-            let frame = self.frames.get((number / Self::IN_FRAME).into())?;
-            (frame, number % Self::IN_FRAME)
-        };
+        if number < self.written {
+            let first = self.first as *mut Option<T>;
+            // SAFETY: the first frame has that many places, as long as the table has it.
+            return Some(unsafe { first.add(number as usize) });
+        }
+        self.search(number)
+    }
+
+    /// As [`place`](Self::place), in any frame.
+    fn search(&self, number: u32) -> Option<*mut Option<T>> {
+        let frame = self.frames.get((number / Self::IN_FRAME).into())?;
+        let index = number % Self::IN_FRAME;
         // SAFETY: each frame begins with its head, which zeros are as well.
         let fresh = unsafe { (*head(frame)).fresh };
         // SAFETY: the frame has that many places.
@@ -121,27 +139,40 @@ impl<T> Table<T> {
         if number >= self.limit {
             return Err(object);
         }
-        let index = u64::from(number / Self::IN_FRAME);
-        let Some(frame) = self.frames.get_or_allocate(index, frames) else {
+        let place = self.place(number);
+        let Some(place) = place.or_else(|| self.extend(number, frames)) else {
             return Err(object);
         };
-        let at = number % Self::IN_FRAME;
-        let (head, places) = (head(frame), Self::places(frame));
-        // SAFETY: the frame has a head and that many places, and nothing refers to those that were
-        // not written yet; no other reference to an object exists, with exclusive access.
+        // SAFETY: the place was written, and has no object; its frame begins with its head.
         unsafe {
-            for place in (*head).fresh..at {
-                places.add(place as usize).write(None);
-            }
-            places.add(at as usize).write(Some(object));
-            (*head).fresh = (*head).fresh.max(at + 1);
-            (*head).count += 1;
+            place.write(Some(object));
+            (*Self::head_of(place)).count += 1;
         }
         if self.free >= least {
             self.free = number + 1;
         }
         self.end = self.end.max(number + 1);
         Ok(number)
+    }
+
+    /// Writes the places up to that of a number, which was not written. `None` without memory.
+    fn extend(&mut self, number: u32, frames: &mut Allocator) -> Option<*mut Option<T>> {
+        let (index, at) = (number / Self::IN_FRAME, number % Self::IN_FRAME);
+        let frame = self.frames.get_or_allocate(index.into(), frames)?;
+        let (head, places) = (head(frame), Self::places(frame));
+        // SAFETY: the frame has a head and that many places, and nothing refers to those that were
+        // not written yet.
+        let place = unsafe {
+            for place in (*head).fresh..=at {
+                places.add(place as usize).write(None);
+            }
+            (*head).fresh = at + 1;
+            places.add(at as usize)
+        };
+        if index == 0 {
+            (self.first, self.written) = (places.addr(), at + 1);
+        }
+        Some(place)
     }
 
     /// Removes an object.
@@ -153,17 +184,16 @@ impl<T> Table<T> {
         if self.end == number + 1 {
             self.end = number;
         }
+        let head = Self::head_of(place);
+        // SAFETY: each frame begins with its head.
+        let rest = unsafe {
+            (*head).count -= 1;
+            (*head).count
+        };
         let index = u64::from(number / Self::IN_FRAME);
-        if let Some(frame) = self.frames.get(index) {
-            let head = head(frame);
-            // SAFETY: each frame begins with its head.
-            let rest = unsafe {
-                (*head).count -= 1;
-                (*head).count
-            };
-            if rest == 0 && !(self.lasts && index == 0) {
-                self.frames.remove(index..index + 1, &mut 1, frames);
-            }
+        if rest == 0 && !(self.lasts && index == 0) {
+            self.frames.remove(index..index + 1, &mut 1, frames);
+            self.written = if index == 0 { 0 } else { self.written };
         }
         Some(object)
     }
@@ -239,6 +269,9 @@ impl<T> Table<T> {
             }
             // SAFETY: each frame begins with its head.
             unsafe { *head(new) = *head(frame) };
+            if index == 0 {
+                (copy.first, copy.written) = (places.addr(), written.len() as u32);
+            }
             copy.end = self.end.min((index + 1) * Self::IN_FRAME);
         }
         (copy.free, copy.end) = (self.free, self.end);
