@@ -359,25 +359,28 @@ impl Files {
         }
     }
 
-    /// The events of an object, and its source of them. Files and devices are always ready.
+    /// The events of an object, and its source of them.
     pub fn events(&mut self, object: &Object) -> (u16, Option<u32>) {
-        if let Object::Device(Device::Console, _) = object
-            && let Some((events, source)) = self.console
-        {
-            return (events(self), Some(source));
-        }
+        let source = match object {
+            Object::Pipe(index, ..) => self.pipe_source(*index),
+            Object::Special(special) => Some(special.source),
+            Object::Device(Device::Console, _) => self.console.map(|(_, source)| source),
+            Object::Device(..) | Object::File(_) | Object::Directory(_) => None,
+        };
+        (self.ready(object), source)
+    }
+
+    /// The events of an object. Files and devices are always ready.
+    pub fn ready(&mut self, object: &Object) -> u16 {
         match object {
-            Object::Pipe(index, end, _) => {
-                (self.pipe_events(*index, *end), self.pipe_source(*index))
+            Object::Pipe(index, end, _) => self.pipe_events(*index, *end),
+            Object::Special(special) => (special.operations.events)(self, special.number),
+            Object::Device(Device::Console, _) if let Some((events, _)) = self.console => {
+                events(self)
             }
-            Object::Special(special) => {
-                let events = (special.operations.events)(self, special.number);
-                (events, Some(special.source))
+            Object::Device(..) | Object::File(_) | Object::Directory(_) => {
+                ready::READABLE | ready::READABLE_NORMAL | ready::WRITABLE | ready::WRITABLE_NORMAL
             }
-            Object::Device(..) | Object::File(_) | Object::Directory(_) => (
-                ready::READABLE | ready::READABLE_NORMAL | ready::WRITABLE | ready::WRITABLE_NORMAL,
-                None,
-            ),
         }
     }
 

@@ -61,6 +61,26 @@ impl Source {
             Side::Poll => &mut self.polls,
         }
     }
+
+    /// Wakes the next thread that waits to read or to write, if there is one.
+    #[inline(always)]
+    fn wake_next(&mut self, side: Side, wakes: &mut Wakes) {
+        let waiters = self.waiters(side);
+        if *waiters != 0 {
+            let bit = next_bit(*waiters, wakes.turn);
+            *waiters &= !bit;
+            wakes.turn = (bit.trailing_zeros() + 1) % 64;
+            wakes.woken |= bit;
+        }
+    }
+}
+
+/// Threads that events wake.
+#[derive(Debug)]
+struct Wakes {
+    woken: u64,
+    /// The bit after that of the thread which was woken last.
+    turn: u32,
 }
 
 /// Functions that are told of the events of watched sources.
@@ -76,9 +96,7 @@ pub struct Observer {
 #[derive(Debug)]
 pub(super) struct Sources {
     table: Table<Source>,
-    woken: u64,
-    /// The bit after that of the thread which was woken last.
-    turn: u32,
+    wakes: Wakes,
     pub(super) observer: Option<&'static Observer>,
     /// Notes events for owners, by the first one of a source; whether any is to be told.
     note: Option<fn(first: u32, events: u16) -> bool>,
@@ -90,8 +108,7 @@ impl Sources {
     pub(super) const fn new() -> Self {
         Self {
             table: Table::new(SOURCES),
-            woken: 0,
-            turn: 0,
+            wakes: Wakes { woken: 0, turn: 0 },
             observer: None,
             note: None,
             noted: false,
@@ -127,7 +144,7 @@ impl Files {
     /// Ends a source. Threads that wait for it are woken.
     pub fn remove_source(&mut self, source: u32, frames: &mut Frames) {
         if let Some(source) = self.sources.table.remove(source, frames) {
-            self.sources.woken |= source.readers | source.writers | source.polls;
+            self.sources.wakes.woken |= source.readers | source.writers | source.polls;
         }
     }
 
@@ -145,7 +162,7 @@ impl Files {
             let waiters = source.waiters(side);
             if *waiters & bit != 0 {
                 *waiters &= !bit;
-                self.sources.woken |= bit;
+                self.sources.wakes.woken |= bit;
             }
         }
     }
@@ -154,13 +171,7 @@ impl Files {
     pub fn wake_next(&mut self, source: u32, side: Side) {
         let sources = &mut self.sources;
         if let Some(source) = sources.table.get_mut(source) {
-            let waiters = source.waiters(side);
-            if *waiters != 0 {
-                let bit = next_bit(*waiters, sources.turn);
-                *waiters &= !bit;
-                sources.turn = (bit.trailing_zeros() + 1) % 64;
-                sources.woken |= bit;
-            }
+            source.wake_next(side, &mut sources.wakes);
         }
     }
 
@@ -192,32 +203,32 @@ impl Files {
 
     #[inline(always)]
     fn signal_and_wake(&mut self, number: u32, events: u16, side: Option<Side>) -> bool {
-        let Some(source) = self.sources.table.get_mut(number) else {
+        let sources = &mut self.sources;
+        let Some(source) = sources.table.get_mut(number) else {
             return false;
         };
-        self.sources.woken |= core::mem::take(&mut source.polls);
-        let (watched, owned) = (source.watched, source.owned);
-        let waits = side.is_some_and(|side| *source.waiters(side) != 0);
+        let wakes = &mut sources.wakes;
+        wakes.woken |= core::mem::take(&mut source.polls);
         if events & (ready::ERROR | ready::HANGUP | ready::PEER_HANGUP) != 0 {
             let (readers, writers) = (&mut source.readers, &mut source.writers);
-            self.sources.woken |= core::mem::take(readers) | core::mem::take(writers);
+            wakes.woken |= core::mem::take(readers) | core::mem::take(writers);
         } else {
-            if events & ready::READABLE != 0 && source.readers != 0 {
-                self.wake_next(number, Side::Read);
+            if events & ready::READABLE != 0 {
+                source.wake_next(Side::Read, wakes);
             }
             if events & ready::WRITABLE != 0 {
-                self.wake_next(number, Side::Write);
+                source.wake_next(Side::Write, wakes);
+            }
+            if let Some(side) = side {
+                source.wake_next(side, wakes);
             }
         }
-        if let Some(side) = side.filter(|_| waits) {
-            self.wake_next(number, side);
-        }
-        if owned != 0
-            && let Some(note) = self.sources.note
+        if source.owned != 0
+            && let Some(note) = sources.note
         {
-            self.sources.noted |= note(owned, events);
+            sources.noted |= note(source.owned, events);
         }
-        watched
+        source.watched
     }
 
     /// The first owner of descriptions of a source, by its number plus one.
@@ -268,7 +279,7 @@ impl Files {
     pub fn has_news(&self) -> bool {
         let sources = &self.sources;
         let flags = self.tree.files.watched_ended | sources.noted;
-        u64::from(flags) | sources.woken != 0
+        u64::from(flags) | sources.wakes.woken != 0
     }
 
     /// The bits of threads that events have woken since the last call.
@@ -276,6 +287,6 @@ impl Files {
         if self.tree.files.watched_ended {
             self.end_watches();
         }
-        core::mem::take(&mut self.sources.woken)
+        core::mem::take(&mut self.sources.wakes.woken)
     }
 }
