@@ -148,7 +148,7 @@ pub fn epoll_ctl(caller: &Caller) -> Result<u64, Errno> {
                 ADD => watches.add(
                     name,
                     (events, data),
-                    (source, target),
+                    (object, source),
                     (files, frames),
                     (poll_of, &OBSERVER),
                 )?,
@@ -166,20 +166,26 @@ pub fn epoll_ctl(caller: &Caller) -> Result<u64, Errno> {
 /// Waits for events until a deadline, with the mask of signals that the caller states; not at all if
 /// the deadline has passed.
 fn wait(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64, Errno> {
-    let mask = match (caller.address(4), caller.address(5)) {
-        (0, _) => None,
-        (_, size) if size != size_of::<u64>() => return Err(Errno::EINVAL),
-        (from, _) => {
-            let [bits] = user_memory::words(caller, from)?;
-            Some(Set(bits))
-        }
-    };
-    let done = match mask {
-        None => collect(caller, deadline, now),
-        mask => caller.with_mask(mask, || collect(caller, deadline, now)),
+    let done = match caller.address(4) {
+        0 => collect(caller, deadline, now),
+        mask => wait_masked(caller, mask, deadline, now),
     };
     // No handler has the call made again.
     done.map_err(|error| error.interrupted(Errno::ERESTARTNOHAND))
+}
+
+#[inline(never)]
+fn wait_masked(
+    caller: &Caller,
+    from: usize,
+    deadline: Option<Instant>,
+    now: bool,
+) -> Result<u64, Errno> {
+    if caller.address(5) != size_of::<u64>() {
+        return Err(Errno::EINVAL);
+    }
+    let [bits] = user_memory::words(caller, from)?;
+    caller.with_mask(Some(Set(bits)), || collect(caller, deadline, now))
 }
 
 fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64, Errno> {
@@ -198,29 +204,21 @@ fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64,
         let description = files.look(file).ok_or(Errno::EBADF)?;
         let poll = poll_of(&description.object).ok_or(Errno::EINVAL)?;
         let space = process.space()?;
-        let done = with(|watches| {
-            watches.collect(poll, most, (files, poll_of), |_, index, events, data| {
+        let (done, source) = with(|watches| {
+            watches.collect(poll, most, (files, poll_of), |index, events, data| {
                 let mut bytes = [0; SIZE];
                 bytes[..4].copy_from_slice(&events.to_le_bytes());
                 bytes[8..].copy_from_slice(&data.to_le_bytes());
                 Ok(space.write(to.wrapping_add(index * SIZE), &bytes, frames)?)
             })
         })?;
-        if done > 0 {
+        if done > 0 || now {
             return Ok(Some(done as u64));
         }
-        let source = with(|watches| watches.source(poll).ok_or(Errno::EBADF))?;
-        if !now {
-            caller.enlist(state, source, Side::Read)?;
-        }
+        caller.enlist(state, source, Side::Read)?;
         Ok(None)
     };
-    let done = if now {
-        with_state(attempt)?
-    } else {
-        caller.wait_events(deadline, attempt)?
-    };
-    Ok(done.unwrap_or(0))
+    Ok(caller.wait_events(deadline, attempt)?.unwrap_or(0))
 }
 
 /// `epoll_pwait`.

@@ -52,6 +52,8 @@ struct Watch {
     /// The number of the descriptor, and its description.
     number: u32,
     description: u32,
+    /// What that refers to, and its source of events.
+    object: Object,
     source: u32,
     /// Events and modes; without an event it is disabled.
     events: u32,
@@ -95,6 +97,9 @@ pub(crate) type PollOf = fn(&Object) -> Option<u32>;
 
 /// A watch as `epoll_ctl` names it: the event poll, the number of the descriptor, the description.
 pub(crate) type Name = (u32, u32, u32);
+
+/// A watched object, and its source of events.
+pub(crate) type Target = (Object, u32);
 
 impl Watches {
     pub(crate) const fn new() -> Self {
@@ -221,7 +226,7 @@ impl Watches {
         &mut self,
         name: Name,
         (events, data): (u32, u64),
-        (source, target): (u32, Option<u32>),
+        (object, source): Target,
         (files, frames): (&mut Files, &mut Frames),
         (poll_of, observer): (PollOf, &'static Observer),
     ) -> Result<(), Errno> {
@@ -229,8 +234,8 @@ impl Watches {
         if self.find(name).is_some() {
             return Err(Errno::EEXIST);
         }
-        if let Some(target) = target {
-            self.check_nesting(poll, target, files, poll_of)?;
+        if let Some(target) = poll_of(&object) {
+            self.check_nesting(poll, target, poll_of)?;
         }
         if self.is_full(poll) {
             return Err(Errno::ENOSPC);
@@ -242,6 +247,7 @@ impl Watches {
             poll,
             number,
             description,
+            object,
             source,
             events,
             data,
@@ -463,15 +469,16 @@ impl Watches {
     }
 
     /// The events that a watch asks for and its object has.
+    #[inline(always)]
     fn events_of(&self, watch: &Watch, files: &mut Files, poll_of: PollOf, depth: u32) -> u32 {
         let asked = watch.events & !mode::ALL;
-        let Some(object) = files.object(watch.description).filter(|_| asked != 0) else {
+        if asked == 0 {
             return 0;
-        };
-        let events = match poll_of(&object) {
+        }
+        let events = match poll_of(&watch.object) {
             Some(poll) if self.is_ready(poll, files, poll_of, depth) => ready::READABLE,
             Some(_) => 0,
-            None => files.events(&object).0,
+            None => files.ready(&watch.object),
         };
         u32::from(events) & (asked | ALWAYS)
     }
@@ -495,14 +502,14 @@ impl Watches {
     }
 
     /// Calls `put` with the events and data of watches that are ready, at most `most`; returns how many
-    /// there were. One that `put` refuses stays as it is.
+    /// there were, and the source of the event poll. One that `put` refuses stays as it is.
     pub(crate) fn collect(
         &mut self,
         poll: u32,
         most: usize,
         (files, poll_of): (&mut Files, PollOf),
-        mut put: impl FnMut(&mut Files, usize, u32, u64) -> Result<(), Errno>,
-    ) -> Result<usize, Errno> {
+        mut put: impl FnMut(usize, u32, u64) -> Result<(), Errno>,
+    ) -> Result<(usize, u32), Errno> {
         let mut done = 0;
         let of_poll = self.polls.get(poll).ok_or(Errno::EBADF)?;
         let (source, first, last) = (of_poll.source, of_poll.first, of_poll.last);
@@ -520,7 +527,7 @@ impl Watches {
                 watch.links[PENDING].next
             };
             if events != 0 {
-                match put(files, done, events, data) {
+                match put(done, events, data) {
                     Ok(()) => done += 1,
                     Err(_) if done > 0 => break,
                     Err(error) => return Err(error),
@@ -530,7 +537,7 @@ impl Watches {
             if stays && first == last {
                 // The only one is looked at again by the next call.
                 files.wake_next(source, Side::Read);
-                return Ok(done);
+                return Ok((done, source));
             }
             self.remove_pending(number);
             if asked & mode::ONCE != 0
@@ -547,7 +554,7 @@ impl Watches {
         if done > 0 && rest {
             files.wake_next(source, Side::Read);
         }
-        Ok(done)
+        Ok((done, source))
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Watches`] of event polls by others: no loops, and few in a row.
 
 use super::{BY_SOURCE, DEPTH, NONE, PollOf, VISITS, Watches};
-use tenon_process::{Errno, Files};
+use tenon_process::Errno;
 
 impl Watches {
     /// Fails if `poll` cannot watch `target`: with that, there would be a loop, or too many in a row.
@@ -9,12 +9,11 @@ impl Watches {
         &self,
         poll: u32,
         target: u32,
-        files: &Files,
         poll_of: PollOf,
     ) -> Result<(), Errno> {
         let mut visits = VISITS;
         let own = self.source(poll).ok_or(Errno::EBADF)?;
-        let below = self.height(target, poll, &mut visits, 1, files, poll_of);
+        let below = self.height(target, poll, &mut visits, 1, poll_of);
         let above = self.above(own, &mut visits, 1);
         match (below, above) {
             (Some(below), Some(above)) if below + above < DEPTH => Ok(()),
@@ -29,7 +28,6 @@ impl Watches {
         target: u32,
         visits: &mut u32,
         depth: u32,
-        files: &Files,
         poll_of: PollOf,
     ) -> Option<u32> {
         if poll == target || depth > DEPTH {
@@ -43,8 +41,8 @@ impl Watches {
             while let Some(watch) = self.watches.get(at) {
                 *visits = visits.checked_sub(1)?;
                 seen += 1;
-                if let Some(below) = files.object(watch.description).as_ref().and_then(poll_of) {
-                    let below = self.height(below, target, visits, depth + 1, files, poll_of)? + 1;
+                if let Some(below) = poll_of(&watch.object) {
+                    let below = self.height(below, target, visits, depth + 1, poll_of)? + 1;
                     height = height.max(below);
                 }
                 at = watch.same;
