@@ -26,8 +26,6 @@ mod at {
     pub const FP: usize = 608;
 }
 
-/// Words of the general registers: x0 to x30, the stack pointer, the program counter, PSTATE.
-const WORDS: usize = 34;
 /// The record of floating point: its magic number and bytes.
 const FP: (u32, usize) = (0x4650_8001, 528);
 /// The record of the exception syndrome.
@@ -75,9 +73,10 @@ pub fn place(sp: u64, alternate: Option<AlternateStack>) -> (u64, u64) {
     (record.wrapping_sub(SIZE), record)
 }
 
-/// A frame that is written to the memory of a process, again and again: what no frame uses is zero once
-/// and for all.
+/// The bytes of a frame that are written or read, aligned as those on a stack are: a word of it is accessed
+/// as a whole. One that is [written](Self::encode) again and again has zeros where no frame has a value.
 #[derive(Debug)]
+#[repr(align(16))]
 pub struct Frame([u8; USED]);
 
 impl Default for Frame {
@@ -129,6 +128,58 @@ impl Frame {
         put(next, &[syndrome, fault.1]);
         bytes
     }
+
+    /// The bytes, to read a frame into them.
+    pub fn bytes_mut(&mut self) -> &mut [u8; USED] {
+        &mut self.0
+    }
+
+    /// Reads a frame, with its registers of floating point, which are in its bytes. `None` if it is none:
+    /// without a record of floating point, or with a PSTATE that a process cannot have. The registers are
+    /// as before then.
+    #[must_use]
+    pub fn decode(&mut self, general: &mut General) -> Option<(Registers, Saved, &FloatingPoint)> {
+        let Self(bytes) = self;
+        let (words, _) = bytes.as_chunks();
+        let word = |index: usize| words.get(index).map(|word| u64::from_le_bytes(*word));
+        let registers = Registers {
+            sp: word(at::REGISTERS / 8 + 31)?,
+            pc: word(at::REGISTERS / 8 + 32)?,
+            pstate: word(at::REGISTERS / 8 + 33)?,
+        };
+        if registers.pstate & REFUSED != 0 {
+            return None;
+        }
+        let mut record = at::RECORDS / 8;
+        loop {
+            let head = word(record)?;
+            let (magic, size) = (head as u32, (head >> 32) as usize);
+            if magic == FP.0 && size == FP.1 {
+                break;
+            }
+            // The end, or a record that leads nowhere.
+            if magic == 0 || size < 16 || !size.is_multiple_of(16) || size > USED {
+                return None;
+            }
+            record += size / 8;
+        }
+        let status = word(record + 1)?;
+        let saved = Saved {
+            mask: Set(word(at::MASK / 8)?) & !Set::UNBLOCKABLE,
+            stack: AlternateStack::decode([
+                word(at::STACK / 8)?,
+                word(at::STACK / 8 + 1)?,
+                word(at::STACK / 8 + 2)?,
+            ]),
+        };
+        let (words, _) = bytes.as_chunks_mut();
+        // As they are in the registers, in place of the record behind.
+        let next = words.get_mut(record + 66..record + 68)?;
+        put(next, &[status >> 32, status & 0xffff_ffff]);
+        take(&words[at::REGISTERS / 8..], general);
+        let fp = bytes[8 * record + 16..].first_chunk()?;
+        Some((registers, saved, fp))
+    }
 }
 
 /// Frames between the memory of a process and the registers, which are kept: none is cleared for each
@@ -137,15 +188,15 @@ impl Frame {
 pub struct Buffers {
     /// A frame that is written.
     pub written: Frame,
-    /// The bytes of one that is read.
-    pub read: [u8; USED],
+    /// A frame that is read.
+    pub read: Frame,
 }
 
 impl Buffers {
     /// Without a frame.
     pub const NEW: Self = Self {
         written: Frame::new(),
-        read: [0; USED],
+        read: Frame::new(),
     };
 }
 
@@ -161,53 +212,4 @@ fn take(from: &[[u8; 8]], to: &mut [u64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = u64::from_le_bytes(*from);
     }
-}
-
-/// Reads a frame, with its registers of floating point, which are in its bytes. `None` if it is none:
-/// without a record of floating point, or with a PSTATE that a process cannot have. The registers are as
-/// before then.
-#[must_use]
-pub fn decode<'a>(
-    bytes: &'a mut [u8; USED],
-    general: &mut General,
-) -> Option<(Registers, Saved, &'a FloatingPoint)> {
-    let (words, _) = bytes.as_chunks();
-    let word = |at: usize| words.get(at / 8).map(|word| u64::from_le_bytes(*word));
-    let registers = Registers {
-        sp: word(at::REGISTERS + 8 * 31)?,
-        pc: word(at::REGISTERS + 8 * 32)?,
-        pstate: word(at::REGISTERS + 8 * (WORDS - 1))?,
-    };
-    if registers.pstate & REFUSED != 0 {
-        return None;
-    }
-    let mut record = at::RECORDS;
-    loop {
-        let head = word(record)?;
-        let (magic, size) = (head as u32, (head >> 32) as usize);
-        if magic == FP.0 && size == FP.1 {
-            break;
-        }
-        // The end, or a record that leads nowhere.
-        if magic == 0 || size < 16 || !size.is_multiple_of(16) || size > USED {
-            return None;
-        }
-        record += size;
-    }
-    let status = word(record + 8)?;
-    let saved = Saved {
-        mask: Set(word(at::MASK)?) & !Set::UNBLOCKABLE,
-        stack: AlternateStack::decode([
-            word(at::STACK)?,
-            word(at::STACK + 8)?,
-            word(at::STACK + 16)?,
-        ]),
-    };
-    let (words, _) = bytes.as_chunks_mut();
-    // As they are in the registers, in place of the record behind.
-    let next = words.get_mut(record / 8 + 66..record / 8 + 68)?;
-    put(next, &[status >> 32, status & 0xffff_ffff]);
-    take(&words[at::REGISTERS / 8..], general);
-    let fp = bytes[record + 16..].first_chunk()?;
-    Some((registers, saved, fp))
 }

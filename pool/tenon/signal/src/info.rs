@@ -41,6 +41,18 @@ impl Info {
     /// Bytes of it that are not zero.
     pub const USED: usize = 48;
 
+    /// A signal of the kernel, which states nothing else.
+    #[must_use]
+    pub const fn of_kernel(signal: u8) -> Self {
+        Self {
+            signal,
+            error: 0,
+            code: code::KERNEL,
+            words: [0; 4],
+            timer: 0,
+        }
+    }
+
     /// A signal of a process: its number and its user.
     #[must_use]
     pub const fn of_sender(signal: u8, code: i32, process: u32, user: u32) -> Self {

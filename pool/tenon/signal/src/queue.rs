@@ -26,6 +26,17 @@ impl Entries {
     pub const fn new() -> Self {
         Self(Table::lasting(ENTRIES))
     }
+
+    /// The first entry of a signal from one on, and the one before it; [`NONE`] if there is none.
+    fn find(&self, signal: u8, (mut at, mut before): (u32, u32)) -> (u32, u32) {
+        while let Some(entry) = self.0.get(at) {
+            if entry.info.signal == signal {
+                return (at, before);
+            }
+            (before, at) = (at, entry.next);
+        }
+        (NONE, before)
+    }
 }
 
 impl Default for Entries {
@@ -165,34 +176,17 @@ impl Pending {
         entries: &mut Entries,
         frames: &mut Frames,
     ) -> Info {
-        let (mut found, mut more) = (None, false);
-        let (mut at, mut before) = (if self.has_entries() { self.first } else { NONE }, NONE);
-        while let Some(entry) = entries.0.get(at) {
-            let next = entry.next;
-            if entry.info.signal == signal {
-                if found.is_some() {
-                    more = true;
-                    break;
-                }
-                found = Some(entry.info);
-                self.unlink(at, before, next, entries);
-                entries.0.remove(at, frames);
-                *queued = queued.saturating_sub(1);
-            } else {
-                before = at;
-            }
-            at = next;
-        }
-        if !more {
+        let first = if self.has_entries() { self.first } else { NONE };
+        let (at, before) = entries.find(signal, (first, NONE));
+        let Some(&Entry { info, next }) = entries.0.get(at) else {
             self.set.remove(Set::of(&[signal]));
-        }
-        found.unwrap_or(Info {
-            signal,
-            ..Info::default()
-        })
-    }
-
-    fn unlink(&mut self, at: u32, before: u32, next: u32, entries: &mut Entries) {
+            return Info {
+                signal,
+                ..Info::default()
+            };
+        };
+        entries.0.remove(at, frames);
+        *queued = queued.saturating_sub(1);
         match entries.0.get_mut(before) {
             Some(entry) => entry.next = next,
             None => self.first = next,
@@ -200,6 +194,11 @@ impl Pending {
         if self.last == at {
             self.last = before;
         }
+        // One below is queued once at most.
+        if signal < number::REAL_TIME || entries.find(signal, (next, at)).0 == NONE {
+            self.set.remove(Set::of(&[signal]));
+        }
+        info
     }
 
     /// Removes all signals of a set.

@@ -153,11 +153,11 @@ proptest! {
         let mut written = Frame::new();
         // What an earlier frame has left does not matter.
         written.encode(&info, (&x, &registers), |place| *place = [1; 528], &saved, (1, 1));
-        let mut bytes = *written.encode(&info, (&x, &registers), |place| *place = fp, &saved, fault);
+        let bytes = *written.encode(&info, (&x, &registers), |place| *place = fp, &saved, fault);
         let start: [u8; Info::USED] = *bytes.first_chunk().unwrap();
         let next = bytes[1120..].to_vec();
         let mut general = [0; 31];
-        let (found, kept, read) = frame::decode(&mut bytes, &mut general).unwrap();
+        let (found, kept, read) = written.decode(&mut general).unwrap();
         prop_assert_eq!(general, x);
         prop_assert_eq!(found, Registers { pstate: rest[2] & 0xf << 28, ..registers });
         prop_assert_eq!(kept, Saved { mask: Set(mask) & !Set::UNBLOCKABLE, stack });
@@ -171,9 +171,10 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_frame_or_none(bytes in prop::collection::vec(any::<u8>(), frame::USED)) {
-        let mut bytes: [u8; frame::USED] = bytes.try_into().unwrap();
+        let mut frame = Frame::new();
+        frame.bytes_mut().copy_from_slice(&bytes);
         let mut general = [1; 31];
-        match frame::decode(&mut bytes, &mut general) {
+        match frame.decode(&mut general) {
             // EL0 in AArch64 state, nothing masked.
             Some((registers, ..)) => prop_assert_eq!(registers.pstate & 0x3df, 0),
             None => prop_assert_eq!(general, [1; 31]),
@@ -196,7 +197,11 @@ fn a_frame_of_another_level_is_none() {
     let general = [0; 31];
     let mut written = Frame::new();
     let bytes = *written.encode(&info, (&general, &registers), |_| {}, &saved, (0, 0));
-    let decode = |mut bytes| frame::decode(&mut bytes, &mut [0; 31]).map(drop);
+    let decode = |bytes| {
+        let mut frame = Frame::new();
+        *frame.bytes_mut() = bytes;
+        frame.decode(&mut [0; 31]).map(drop)
+    };
     assert!(decode(bytes).is_some());
     for bit in [0, 2, 3, 4, 6, 7, 8, 9] {
         let mut wrong = bytes;

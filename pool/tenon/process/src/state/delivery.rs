@@ -1,11 +1,11 @@
 //! Delivery of signals to threads: handlers, defaults, restart of calls, stops.
 
-use super::{State, report, wait_until, with_state};
+use super::{State, index_of, report, wait_until, with_state};
 use tenon_process_slot::{End, Slot, Waiting, serves};
 use tenon_program::Errno;
 use tenon_schedule::OVERRUN;
 use tenon_signal::frame::{self, Registers, Saved};
-use tenon_signal::{Action, Effect, Info, Set, Target, code, flag, number};
+use tenon_signal::{Action, Effect, Info, Set, Target, flag, number};
 
 /// The number of the system call that sets handlers.
 const RT_SIGACTION: usize = 134;
@@ -77,11 +77,7 @@ impl State {
     fn report_overrun(&mut self, slot: &Slot) {
         let schedule = self.scheduler.get(slot.number()).unwrap_or_default();
         if schedule.reservation.flags & OVERRUN != 0 {
-            let info = Info {
-                signal: number::XCPU,
-                code: code::KERNEL,
-                ..Info::default()
-            };
+            let info = Info::of_kernel(number::XCPU);
             // Without room for it, the signal is lost, as in Linux.
             let _ = self.send(Target::Process(slot.process()), &info);
         }
@@ -122,7 +118,9 @@ impl State {
                     self.end_process(index, End::Signal(info.signal));
                     return Next::End;
                 }
-                None if serves(RT_SIGACTION) => self.call_handler(slot, &info, interrupted),
+                None if serves(RT_SIGACTION) => {
+                    self.call_handler((slot, index, place), &info, interrupted);
+                }
                 None => {}
             }
             if slot.is_ended() {
@@ -137,10 +135,12 @@ impl State {
     }
 
     /// Has a thread continue in a handler, with what it did before in a frame on its stack.
-    fn call_handler(&mut self, slot: &'static Slot, info: &Info, interrupted: &mut Option<Errno>) {
-        let Ok((index, place)) = self.indices(slot) else {
-            return;
-        };
+    fn call_handler(
+        &mut self,
+        (slot, index, place): (&'static Slot, usize, usize),
+        info: &Info,
+        interrupted: &mut Option<Errno>,
+    ) {
         let signal = info.signal;
         let action = *self.signals.shared(index).action(signal);
         if let Some(error) = interrupted.take() {
@@ -153,17 +153,12 @@ impl State {
             unsafe { slot.finish_call(again) };
         }
         slot.set_resumption(0);
-        if self.push_frame(slot, info, &action).is_err() {
+        if self.push_frame((slot, place), info, &action).is_err() {
             // Without a stack there is no handler for that either, if it is the same.
             if signal == number::SEGV {
                 *self.signals.shared(index).action(signal) = Action::INITIAL;
             }
-            let info = Info {
-                signal: number::SEGV,
-                code: code::KERNEL,
-                ..Info::default()
-            };
-            self.force(slot, &info, (0, 0));
+            self.force(slot, &Info::of_kernel(number::SEGV), (0, 0));
             return;
         }
         if action.flags & flag::RESET != 0 {
@@ -175,11 +170,15 @@ impl State {
         if action.flags & flag::NO_DEFER == 0 {
             mask.insert(signal);
         }
-        let _ = self.set_mask(slot, mask);
+        self.block(index, place, mask);
     }
 
-    fn push_frame(&mut self, slot: &Slot, info: &Info, action: &Action) -> Result<(), Errno> {
-        let (_, place) = self.indices(slot)?;
+    fn push_frame(
+        &mut self,
+        (slot, place): (&Slot, usize),
+        info: &Info,
+        action: &Action,
+    ) -> Result<(), Errno> {
         // SAFETY: the thread itself is not at EL0.
         let context = unsafe { &mut *slot.context() };
         let own = self.signals.own(place);
@@ -233,15 +232,15 @@ impl State {
     /// Continues a thread where a handler interrupted it, by the frame at its stack pointer. A frame
     /// that is none is a fault.
     pub fn return_from_handler(&mut self, slot: &'static Slot) -> Result<(), Errno> {
-        let (_, place) = self.indices(slot)?;
         // SAFETY: the thread itself is not at EL0.
         let context = unsafe { &mut *slot.context() };
         let sp = context.sp;
         let (process, frames, _, signals) = self.parts_with_signals(slot)?;
-        let bytes = &mut signals.buffers.read;
-        let read = process.space()?.read(sp as usize, bytes, frames);
+        let frame = &mut signals.buffers.read;
+        let space = process.space()?;
+        let read = space.read(sp as usize, frame.bytes_mut(), frames);
         let decoded = if read.is_ok() && sp.is_multiple_of(16) {
-            frame::decode(bytes, &mut context.x)
+            frame.decode(&mut context.x)
         } else {
             None
         };
@@ -252,7 +251,7 @@ impl State {
         (context.sp, context.pc) = (registers.sp, registers.pc);
         context.set_flags(registers.pstate);
         slot.space.load_fp_from(fp);
-        let own = self.signals.own(place);
+        let own = self.signals.own(index_of(slot));
         if !own.stack.has(sp) {
             own.stack = saved.stack;
         }

@@ -2,9 +2,9 @@
 
 use super::{FIRST, State, index_of};
 use tenon_credentials::resource;
-use tenon_process_slot::{Change, End, Process, SIGCHLD, Slot, is_orphaned, limit, slots};
+use tenon_process_slot::{Change, End, Process, SIGCHLD, Slot, Thread, is_orphaned, limit, slots};
 use tenon_program::Errno;
-use tenon_signal::{Action, Effect, Info, Set, Signals, Target, code, flag, number};
+use tenon_signal::{Action, Effect, Info, Set, Signals, Target, flag, number};
 
 impl State {
     /// Indices of the process and the thread of a slot.
@@ -14,7 +14,7 @@ impl State {
 
     /// Sends a signal; none of number zero, which only looks for the target.
     pub fn send(&mut self, target: Target, info: &Info) -> Result<(), Errno> {
-        let by_thread = |threads: &[Option<tenon_process_slot::Thread>], number| {
+        let by_thread = |threads: &[Option<Thread>], number| {
             let mut all = threads.iter().enumerate();
             all.find_map(|(place, thread)| {
                 let thread = thread.as_ref()?;
@@ -112,11 +112,10 @@ impl State {
     /// The first thread of a process, or another one once that has ended.
     fn first_thread(&self, index: usize) -> Option<usize> {
         let number = self.processes[index].as_ref()?.number;
-        let places = self.slots_of(index).map(|(place, _)| place);
-        places.min_by_key(|place| {
-            let thread = self.threads[*place].as_ref();
-            thread.is_none_or(|thread| thread.number != number)
-        })
+        let is_first = |thread: &Thread| thread.number == number;
+        let mut threads = self.threads.iter();
+        let first = threads.position(|thread| thread.as_ref().is_some_and(is_first));
+        first.or_else(|| self.slots_of(index).next().map(|(place, _)| place))
     }
 
     /// Interrupts a thread that takes one of these signals, or else another one of the process.
@@ -138,6 +137,7 @@ impl State {
     }
 
     /// Has a thread of a process take those that are pending for all of them, of these signals.
+    #[inline(always)]
     pub(super) fn hand_over(&mut self, index: usize, signals: Set) {
         let signals = self.signals.pending_shared(index) & signals;
         if !signals.is_empty()
@@ -191,14 +191,19 @@ impl State {
     /// Sets the mask of a thread. Signals of its process that it blocks now are for another thread.
     pub fn set_mask(&mut self, slot: &Slot, mask: Set) -> Result<(), Errno> {
         let (index, place) = self.indices(slot)?;
-        let own = self.signals.own(place);
-        let blocked = mask & !own.mask;
-        own.mask = mask & !Set::UNBLOCKABLE;
-        self.hand_over(index, blocked);
+        self.block(index, place, mask);
         if self.signals.is_interrupted(index, place) {
             slot.attend();
         }
         Ok(())
+    }
+
+    /// As [`set_mask`](Self::set_mask), for a thread that looks at its signals afterwards.
+    pub(super) fn block(&mut self, index: usize, place: usize, mask: Set) {
+        let own = self.signals.own(place);
+        let blocked = mask & !own.mask;
+        own.mask = mask & !Set::UNBLOCKABLE;
+        self.hand_over(index, blocked);
     }
 
     /// Sets the mask of a thread for a call that waits; the end of the call, or the handler that
@@ -224,6 +229,11 @@ impl State {
     pub(super) fn stop_process(&mut self, index: usize, signal: u8) {
         let shared = self.signals.shared(index);
         (shared.stopped, shared.stop_reported) = (Some(signal), false);
+        self.interrupt_all(index);
+    }
+
+    /// Has all threads of a process look at their signals.
+    fn interrupt_all(&mut self, index: usize) {
         for place in 0..self.threads.len() {
             let thread = self.threads[place].as_ref();
             if thread.is_some_and(|thread| thread.process == index) {
@@ -241,12 +251,7 @@ impl State {
         if core::mem::take(&mut shared.stop_reported) {
             self.report_change(index, Change::Continued);
         }
-        for place in 0..self.threads.len() {
-            let thread = self.threads[place].as_ref();
-            if thread.is_some_and(|thread| thread.process == index) {
-                self.interrupt(place);
-            }
-        }
+        self.interrupt_all(index);
     }
 
     /// Reports the stop of a process once all its threads have stopped.
@@ -323,12 +328,7 @@ impl State {
         }
         if stopped {
             for signal in [number::HUP, number::CONT] {
-                let info = Info {
-                    signal,
-                    code: code::KERNEL,
-                    ..Info::default()
-                };
-                let _ = self.send(Target::Group(group), &info);
+                let _ = self.send(Target::Group(group), &Info::of_kernel(signal));
             }
         }
     }
@@ -337,9 +337,10 @@ impl State {
     pub(super) fn effect(&mut self, index: usize, info: &Info) -> Option<Effect> {
         let signal = info.signal;
         let action = *self.signals.shared(index).action(signal);
+        let effect = action.effect(signal)?;
         let process = self.processes[index].as_ref()?;
         let (first, group) = (process.number == FIRST, process.group);
-        match action.effect(signal)? {
+        match effect {
             _ if first && action.handler == Action::DEFAULT => Some(Effect::Ignore),
             // A shell that is gone cannot continue them.
             Effect::Stop
