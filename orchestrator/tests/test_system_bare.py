@@ -118,6 +118,19 @@ def test_a_forwarded_port_has_two_numbers_and_a_protocol(tmp_path, port):
         load(tmp_path, ECHO + CARD.replace("7007:7/udp", port))
 
 
+def test_a_port_of_the_host_leads_to_one_port(tmp_path):
+    load(tmp_path, ECHO + CARD.replace("80:8080/tcp", "7007:7/tcp"))
+    for again in ("7007:8/udp", "7007:7/udp", "07007:7/udp"):
+        text = ECHO + CARD.replace("80:8080/tcp", again)
+        said = f'15: "7007:7/udp" and "{again}" have the same port 7007/udp of the host; give one'
+        with pytest.raises(InputError, match=said):
+            load(tmp_path, text)
+    other = CARD.replace('"7007:7/udp", "80', '"81').replace("virtio1", "virtio0")
+    load(tmp_path, ECHO + CARD + other)
+    with pytest.raises(InputError, match=r"19: .* have the same port 80/tcp of the host"):
+        load(tmp_path, ECHO + CARD + other.replace("81", "80"))
+
+
 def test_an_image_may_have_programs_in_its_own_memory(tmp_path):
     text = ECHO.replace('app = "udp-echo"', 'app = "programs"\nprogram = "/bin/sh"')
     assert text != ECHO

@@ -56,6 +56,12 @@ def test_keys_of_a_port_are_those_of_its_vm():
     assert networks.address(network, second) == second.mac
 
 
+def test_a_network_beyond_the_last_number_is_refused():
+    cards = [table("network", device="virtio0")] * networks.NUMBERS
+    with pytest.raises(InputError, match=r":\d+: a system has more than 256 networks; use fewer$"):
+        system(*cards, LAN)
+
+
 def test_a_network_is_written_as_it_was_read():
     text = described("networks", linux(cpus=[0]), other(), LAN, table("network.port", vm="other"))
     spec, _ = parse(text, "networks")

@@ -16,12 +16,22 @@ from tenonos.system.node import Node
 GENERATED = "busybox"
 """The initramfs whose init sets addresses."""
 
+NUMBERS = 256
+"""The most networks: the number of one is a byte of the addresses of its cards."""
+
 PREFIX = bytes.fromhex("02746e6e")
 """First bytes of an address that is not given: of a card, administered locally (IEEE 802, 8.4)."""
 
 
 def check(system: System) -> None:
     """Check that each network is the emulator's, or one of Mortise's between VMs."""
+    if len(system.networks) > NUMBERS:
+        raise InputError(
+            f"a system has more than {NUMBERS} networks",
+            where=system.where("network", NUMBERS),
+            mend="use fewer",
+        )
+    _forwards(system)
     names: set[str] = set()
     cards = Counter(disk.vm for disk in system.disks)
     for network in system.networks:
@@ -67,6 +77,22 @@ def check(system: System) -> None:
             where=system.where("network"),
             mend="use fewer",
         )
+
+
+def _forwards(system: System) -> None:
+    """Check that each port of the host leads to one port of a card."""
+    taken: dict[tuple[int, str], str] = {}
+    for network in system.networks:
+        for port in network.forward:
+            numbers, _, protocol = port.partition("/")
+            host = int(numbers.partition(":")[0])
+            if (first := taken.get((host, protocol))) is not None:
+                raise InputError(
+                    f'"{first}" and "{port}" have the same port {host}/{protocol} of the host',
+                    where=system.where("network", network.index, "forward"),
+                    mend="give one of them another first number",
+                )
+            taken[host, protocol] = port
 
 
 def _keys(system: System, network: Network) -> None:
