@@ -107,12 +107,17 @@ impl PageMap {
 
     /// The frame of an index, one of zeros if there was none. `None` without memory, or if the index
     /// is too large.
+    #[inline]
     pub fn get_or_allocate(&mut self, index: u64, frames: &mut Allocator) -> Option<&Frame> {
-        if index >= Self::capacity(HEIGHT) {
-            return None;
-        }
         if self.get(index).is_some() {
             return self.get(index);
+        }
+        self.allocate(index, frames)
+    }
+
+    fn allocate(&mut self, index: u64, frames: &mut Allocator) -> Option<&Frame> {
+        if index >= Self::capacity(HEIGHT) {
+            return None;
         }
         while index >= Self::capacity(self.height) {
             let root = load(&self.root);

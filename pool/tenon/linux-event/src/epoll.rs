@@ -5,8 +5,8 @@ use tenon_linux_files::descriptor::open;
 use tenon_linux_files::flag::CLOSE_ON_EXEC;
 use tenon_process::user_memory;
 use tenon_process::{
-    Caller, Errno, Files, Frames, Object, Observer, Operations, Side, Special, State, ready,
-    timespec, with_state,
+    Caller, Errno, Files, Frames, Object, Observer, Operations, Side, Special, State, Waiting,
+    ready, timespec, wait_on, with_state,
 };
 use tenon_signal::Set;
 use tenon_sync::Mutex;
@@ -14,6 +14,8 @@ use tenon_thread::time::Instant;
 
 /// `O_PATH`: the description is of a name alone.
 const PATH: u32 = 0o1000_0000;
+/// Bytes of a `struct epoll_event`.
+const SIZE: usize = 16;
 
 static WATCHES: Mutex<Watches> = Mutex::new(Watches::new());
 
@@ -191,34 +193,54 @@ fn wait_masked(
 fn collect(caller: &Caller, deadline: Option<Instant>, now: bool) -> Result<u64, Errno> {
     /// Events of a call at most, as in Linux.
     const MOST: usize = i32::MAX as usize / SIZE;
-    /// Bytes of a `struct epoll_event`.
-    const SIZE: usize = 16;
-    let to = caller.address(1);
     let most = usize::try_from(caller.int(2)).map_err(|_| Errno::EINVAL)?;
     if most == 0 || most > MOST {
         return Err(Errno::EINVAL);
     }
-    let attempt = |state: &mut State| {
-        let (process, frames, files) = caller.parts(state)?;
-        let file = &process.files.get(caller.int(0))?.file;
-        let description = files.look(file).ok_or(Errno::EBADF)?;
-        let poll = poll_of(&description.object).ok_or(Errno::EINVAL)?;
-        let space = process.space()?;
-        let (done, source) = with(|watches| {
-            watches.collect(poll, most, (files, poll_of), |index, events, data| {
-                let mut bytes = [0; SIZE];
-                bytes[..4].copy_from_slice(&events.to_le_bytes());
-                bytes[8..].copy_from_slice(&data.to_le_bytes());
-                Ok(space.write(to.wrapping_add(index * SIZE), &bytes, frames)?)
-            })
-        })?;
-        if done > 0 || now {
-            return Ok(Some(done as u64));
-        }
-        caller.enlist(state, source, Side::Read)?;
-        Ok(None)
-    };
-    Ok(caller.wait_events(deadline, attempt)?.unwrap_or(0))
+    let (slot, _) = caller.slot();
+    let first = with_state(|state| {
+        state.attempt(slot, (Waiting::Source, false), |state| {
+            look(state, caller, most, now)
+        })
+    });
+    match first? {
+        Some(done) => Ok(done),
+        None => collect_later(caller, deadline, most),
+    }
+}
+
+/// Collects events after a first look without one.
+#[inline(never)]
+fn collect_later(caller: &Caller, deadline: Option<Instant>, most: usize) -> Result<u64, Errno> {
+    let (slot, _) = caller.slot();
+    let mut again = |state: &mut State| look(state, caller, most, false);
+    let done = wait_on(slot, deadline, Waiting::Source, &mut again)?;
+    Ok(done.unwrap_or(0))
+}
+
+/// Puts events of the caller's event poll into its memory; returns how many. `None` if it waits for the
+/// first one.
+#[inline(always)]
+fn look(state: &mut State, caller: &Caller, most: usize, now: bool) -> Result<Option<u64>, Errno> {
+    let to = caller.address(1);
+    let (process, frames, files) = caller.parts(state)?;
+    let file = &process.files.get(caller.int(0))?.file;
+    let description = files.look(file).ok_or(Errno::EBADF)?;
+    let poll = poll_of(&description.object).ok_or(Errno::EINVAL)?;
+    let space = process.space()?;
+    let (done, source) = with(|watches| {
+        watches.collect(poll, most, (files, poll_of), |index, events, data| {
+            let mut bytes = [0; SIZE];
+            bytes[..4].copy_from_slice(&events.to_le_bytes());
+            bytes[8..].copy_from_slice(&data.to_le_bytes());
+            Ok(space.write(to.wrapping_add(index * SIZE), &bytes, frames)?)
+        })
+    })?;
+    if done > 0 || now {
+        return Ok(Some(done as u64));
+    }
+    caller.enlist(state, source, Side::Read)?;
+    Ok(None)
 }
 
 /// `epoll_pwait`.
