@@ -187,9 +187,10 @@ impl Pending {
         };
         entries.0.remove(at, frames);
         *queued = queued.saturating_sub(1);
-        match entries.0.get_mut(before) {
-            Some(entry) => entry.next = next,
-            None => self.first = next,
+        if before == NONE {
+            self.first = next;
+        } else if let Some(entry) = entries.0.get_mut(before) {
+            entry.next = next;
         }
         if self.last == at {
             self.last = before;

@@ -199,6 +199,7 @@ impl State {
     }
 
     /// As [`set_mask`](Self::set_mask), for a thread that looks at its signals afterwards.
+    #[inline]
     pub(super) fn block(&mut self, index: usize, place: usize, mask: Set) {
         let own = self.signals.own(place);
         let blocked = mask & !own.mask;
