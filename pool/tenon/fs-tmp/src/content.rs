@@ -4,7 +4,7 @@ use crate::{Error, FileSystem, Kind, STEP};
 use tenon_frames::{Copier, Frame, Frames, Object, PAGE, read_below, read_below_to};
 
 /// Size of a file at most: what a map of pages has.
-const LARGEST: u64 = 1 << 47;
+pub(crate) const LARGEST: u64 = 1 << 47;
 
 /// The content of a file: of its object, or of the image.
 #[derive(Clone, Copy, Debug)]
@@ -140,9 +140,10 @@ impl FileSystem {
         frames: &mut Frames,
         copy: impl FnOnce(&Object, usize, &mut Frames) -> Result<usize, E>,
     ) -> Result<usize, E> {
-        let room = usize::try_from(LARGEST.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let most = self.most(self.inode(number)?);
+        let room = usize::try_from(most.saturating_sub(offset)).unwrap_or(usize::MAX);
         if length > 0 && room == 0 {
-            return Err(Error::TooLarge.into());
+            self.check_size(number, offset.saturating_add(1))?;
         }
         let content = self.content(number, frames)?;
         let done = copy(content, length.min(room), frames)?;
@@ -150,10 +151,10 @@ impl FileSystem {
             return Err(Error::NoSpace.into());
         }
         let size = content.size();
-        let now = self.now;
-        let inode = self.inode_mut(number)?;
         if done > 0 {
-            inode.size = size;
+            self.set_size(number, size)?;
+            let now = self.now;
+            let inode = self.inode_mut(number)?;
             (inode.modified, inode.changed) = (now, now);
         }
         Ok(done)
@@ -161,9 +162,7 @@ impl FileSystem {
 
     /// Changes the size of a file, by a step if it has many pages more; returns whether that is done.
     pub fn resize(&mut self, number: u32, size: u64, frames: &mut Frames) -> Result<bool, Error> {
-        if size > LARGEST {
-            return Err(Error::TooLarge);
-        }
+        self.check_size(number, size)?;
         let now = self.now;
         let inode = self.inode_mut(number)?;
         if inode.kind != Kind::File {
@@ -179,7 +178,7 @@ impl FileSystem {
             }
         };
         if done {
-            inode.size = size;
+            self.set_size(number, size)?;
         }
         Ok(done)
     }
@@ -193,9 +192,7 @@ impl FileSystem {
         grows: bool,
         frames: &mut Frames,
     ) -> Result<u64, Error> {
-        if end > LARGEST {
-            return Err(Error::TooLarge);
-        }
+        self.check_size(number, end)?;
         let first = offset / PAGE as u64;
         let last = end.div_ceil(PAGE as u64).min(first + STEP as u64);
         let content = self.content(number, frames)?;
@@ -207,8 +204,7 @@ impl FileSystem {
         let done = end.min(last * PAGE as u64);
         if grows && content.size() < done {
             frames.resize_object(content, done);
-            let inode = self.inode_mut(number)?;
-            inode.size = done;
+            self.set_size(number, done)?;
         }
         Ok(done)
     }

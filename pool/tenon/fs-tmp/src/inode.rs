@@ -41,6 +41,9 @@ pub struct Origin {
 pub struct Inode {
     /// What it is.
     pub kind: Kind,
+    /// Whether its content takes room of the [quota](crate::FileSystem::quota), as that of all that is
+    /// created in a directory which is so.
+    pub bounded: bool,
     /// The lower 12 bits of `st_mode`.
     pub permissions: u32,
     /// What tells it from earlier inodes of its number.
@@ -83,6 +86,7 @@ impl Inode {
     pub(crate) fn new(kind: Kind, permissions: u32, now: u64) -> Self {
         Self {
             kind,
+            bounded: false,
             permissions,
             generation: 0,
             user: 0,

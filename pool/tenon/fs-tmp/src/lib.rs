@@ -34,11 +34,13 @@ mod attribute;
 mod content;
 mod directory;
 mod inode;
+mod quota;
 
 pub use attribute::Attribute;
 pub use content::Reader;
 pub use directory::{Entry, NAME};
 pub use inode::{Inode, Kind, Origin};
+pub use quota::Quota;
 
 use core::fmt;
 use tenon_frames::{Frames, Table};
@@ -101,6 +103,8 @@ pub struct FileSystem {
     pub ended: Option<fn(&mut Frames, u32)>,
     /// A watched inode has ended.
     pub watched_ended: bool,
+    /// The room of bounded inodes.
+    pub quota: Quota,
     count: u32,
     /// Inodes that were created, by which the next one is told from others with its number.
     created: u32,
@@ -114,6 +118,7 @@ impl FileSystem {
             now: 0,
             ended: None,
             watched_ended: false,
+            quota: Quota::UNLIMITED,
             count: 0,
             created: 0,
         };
@@ -181,7 +186,9 @@ impl FileSystem {
             return Err(error);
         }
         let directory_links = u32::from(kind == Kind::Directory);
+        let bounded = self.inode(directory)?.bounded;
         if let Ok(inode) = self.inode_mut(number) {
+            inode.bounded = bounded;
             inode.links = 1 + directory_links;
             inode.parent = directory;
         }
@@ -372,12 +379,14 @@ impl FileSystem {
             let above = (inode.kind == Kind::Directory).then_some(inode.parent);
             // A directory without entries has no page.
             let watches = inode.watches;
+            let room = (inode.bounded, inode.kind, inode.size);
             let objects = [inode.content.take(), inode.attributes.take()];
             for object in objects.into_iter().flatten() {
                 frames.release_object(object);
             }
             self.inodes.remove(number, frames);
             self.count -= 1;
+            self.free_size(room);
             if watches != 0
                 && let Some(ended) = self.ended
             {

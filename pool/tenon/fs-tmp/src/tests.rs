@@ -329,6 +329,55 @@ fn attributes_without_memory_change_nothing() {
 }
 
 #[test]
+fn bounded_files_share_the_units_of_a_quota() {
+    let (mut machine, mut files) = machine(64);
+    let frames = &mut machine.frames;
+    let top = files
+        .create(ROOT, b"d", Kind::Directory, 0o755, frames)
+        .unwrap();
+    files.inode_mut(top).unwrap().bounded = true;
+    files.quota = Quota {
+        unit: 1000,
+        free: 5,
+    };
+    let below = files
+        .create(top, b"e", Kind::Directory, 0o755, frames)
+        .unwrap();
+    let [file, other] = [(top, b"f"), (below, b"g")].map(|(directory, name)| {
+        files
+            .create(directory, name, Kind::File, 0o644, frames)
+            .unwrap()
+    });
+    assert_eq!(files.write(file, 0, &[1; 2500], frames), Ok(2500));
+    assert_eq!(files.quota.free, 2);
+    // The rest of the last unit and those that are left, then none.
+    assert_eq!(files.write(other, 0, &[1; 1001], frames), Ok(1001));
+    assert_eq!(files.write(file, 2400, &[1; 2000], frames), Ok(600));
+    assert_eq!(
+        files.write(file, 3000, &[1; 1], frames),
+        Err(Error::NoSpace)
+    );
+    assert_eq!(files.write(file, 0, &[2; 3000], frames), Ok(3000));
+    assert_eq!(files.resize(file, 3001, frames), Err(Error::NoSpace));
+    assert_eq!(
+        files.reserve(file, (0, 3001), true, frames),
+        Err(Error::NoSpace)
+    );
+    // What is not bounded has room, and what ends or becomes shorter gives room back.
+    let free = files.create(ROOT, b"h", Kind::File, 0o644, frames).unwrap();
+    assert_eq!(files.write(free, 0, &[1; 9000], frames), Ok(9000));
+    assert_eq!(files.resize(file, 900, frames), Ok(true));
+    assert_eq!(files.quota.free, 2);
+    files.remove(below, b"g", frames).unwrap();
+    assert_eq!(files.quota.free, 4);
+    assert_eq!(files.reserve(file, (0, 5000), true, frames), Ok(5000));
+    assert_eq!(
+        (files.quota.free, files.inode(file).unwrap().size),
+        (0, 5000)
+    );
+}
+
+#[test]
 fn data_and_holes_are_found_in_steps() {
     let (mut machine, mut files) = machine(64);
     let frames = &mut machine.frames;

@@ -4,7 +4,7 @@ use tenon_block::BlockDevice;
 use tenon_fs_fat::{Cursor, DEPTH, Directory, Entry, Error, ROOT, Volume};
 use tenon_linux_files::names;
 use tenon_process::{Errno, State, with_state};
-use tenon_vfs::{Entry as Name, Kind};
+use tenon_vfs::{Entry as Name, Kind, Quota};
 
 /// Nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;
@@ -49,6 +49,7 @@ pub(crate) fn hold(at: u32) -> Result<(), Errno> {
             return Err(Errno::ENOTEMPTY);
         }
         files.hold(at);
+        files.inode_mut(at)?.bounded = true;
         Ok(())
     })
 }
@@ -57,6 +58,10 @@ pub(crate) fn hold(at: u32) -> Result<(), Errno> {
 pub(crate) fn release(at: u32) {
     with_state(|state| {
         let (files, frames) = (&mut state.files.tree.files, &mut state.frames);
+        files.quota = Quota::UNLIMITED;
+        if let Ok(inode) = files.inode_mut(at) {
+            inode.bounded = false;
+        }
         files.let_go(at, frames);
     });
 }
@@ -91,6 +96,9 @@ pub(crate) fn load<D: BlockDevice>(volume: &mut Volume<'_, D>, at: u32) -> Resul
     while let Some((cursor, inode)) = levels.get_mut(depth).and_then(Option::as_mut) {
         let Some(entry) = volume.next_entry(cursor).map_err(errno)? else {
             if depth == 0 {
+                let unit = volume.cluster_bytes();
+                let free = volume.space().1 / unit;
+                with_state(|state| state.files.tree.files.quota = Quota { unit, free });
                 return Ok(());
             }
             depth -= 1;

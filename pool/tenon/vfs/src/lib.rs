@@ -31,7 +31,7 @@ mod path;
 
 pub use path::{PATH, Path};
 pub use tenon_fs_tmp::{
-    Entry, Error as FileError, FileSystem, INODES, Inode, Kind, NAME, Origin, ROOT,
+    Entry, Error as FileError, FileSystem, INODES, Inode, Kind, NAME, Origin, Quota, ROOT,
 };
 
 use core::fmt;

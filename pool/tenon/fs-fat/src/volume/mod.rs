@@ -94,6 +94,12 @@ impl<'a, D: BlockDevice> Volume<'a, D> {
         self.device
     }
 
+    /// Bytes of a cluster.
+    #[must_use]
+    pub fn cluster_bytes(&self) -> u64 {
+        self.layout.cluster_bytes()
+    }
+
     /// Bytes of all clusters, and of those that are free.
     #[must_use]
     pub fn space(&self) -> (u64, u64) {
