@@ -7,30 +7,22 @@ by the clock. `rt_wake` is the time from a release to its job beside processes.
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tenonos import build, paths, system, ui
-from tenonos.build import Built
+from tenonos import build, system, ui
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
-from tenonos.run import RunOptions, Session, Target
-from tools.bench import boot, exits, overlay
+from tools.bench import boot, exits, programs
 from tools.bench.machine import LIMIT, Place, counted, listen, off
+from tools.bench.programs import NATIVE
 from tools.bench.reading import Setting
 from tools.bench.row import Kinds, Row
 
 SOURCE = ROOT / "bench" / "programs" / "abi.c"
 SUITE = "abi"
 SYSTEM, VM = "bench-abi", "programs"
-NATIVE = "linux"
-"""The environment of Debian's kernel without Mortise."""
 LOADS = ("idle", "fork", "fault", "io")
-SECONDS = 0.3
-"""Length of a run with a load."""
 END = "abi end"
 
 _MEASURED = re.compile(r"abi (\w+)((?: \w+=\d+)*) (\d+)((?: \d+)+)")
@@ -43,21 +35,9 @@ _START = """\
 """
 
 
-def program() -> bytes:
-    """The program, compiled for Linux."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "abi"
-        options = ("-static", "-O2", "-pthread")
-        command = ["aarch64-linux-gnu-gcc", *options, "-o", str(made), str(SOURCE)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise WorkError(f"{SOURCE.name} does not compile: {done.stderr.strip()}")
-        return made.read_bytes()
-
-
 def rows(environments: frozenset[str], tell: Callable[[str], None]) -> Iterator[Row]:
     """The rows of each environment that is asked for."""
-    compiled = program()
+    compiled = programs.compiled(SOURCE)
     if exits.STATIC in environments:
         tell(f"{SYSTEM}, {exits.STATIC}")
         built = build.build(tenon(compiled))
@@ -69,7 +49,7 @@ def rows(environments: frozenset[str], tell: Callable[[str], None]) -> Iterator[
     if exits.STATIC in environments:
         for load in LOADS:
             tell(f"{SYSTEM}, load {load}")
-            yield _wake(build.build(tenon(compiled, load)), load)
+            yield programs.wake(build.build(tenon(compiled, load)), SUITE, load)
 
 
 def tenon(compiled: bytes, load: str | None = None) -> system.System:
@@ -77,22 +57,13 @@ def tenon(compiled: bytes, load: str | None = None) -> system.System:
     described = system.load(SYSTEM)
     (vm,) = described.vms
     arguments = () if load is None else ("exit",) if load == "idle" else (load,)
-    files = _folder(described, {"bin/abi": compiled})
-    return replace(described, vms=(replace(vm, files=str(files), arguments=arguments),))
-
-
-def _folder(described: system.System, files: Mapping[str, bytes]) -> Path:
-    """A folder with these files."""
-    return overlay.put(paths.ensure(paths.BUILD / described.name) / "files", files)
+    files = programs.files(described, {"bin/abi": compiled})
+    return replace(described, vms=(replace(vm, files=files, arguments=arguments),))
 
 
 def native(compiled: bytes) -> list[str]:
-    """The lines of the program on Debian's kernel, started at EL1 without Mortise."""
-    described = system.load(boot.LINUX)
-    (vm,) = described.vms
-    files = _folder(described, {"bin/abi": compiled, "etc/start": _START.encode()})
-    built = build.build(replace(described, vms=(replace(vm, files=str(files)),)))
-    with boot.without_mortise(built) as target:
+    """The lines of the program on Debian's kernel."""
+    with programs.native({"bin/abi": compiled, "etc/start": _START.encode()}) as target:
         return list(counted(target, lambda ram, pipe: boot.plan(target, ram, pipe, []), off).lines)
 
 
@@ -113,39 +84,3 @@ def measured(lines: Sequence[str], setting: Setting) -> Iterator[Row]:
         raise WorkError(f"the program measured nothing in environment {setting.environment}")
     if absent:
         ui.message(f"abi, {setting.environment}: not served: {', '.join(absent)}")
-
-
-def show(rows: Sequence[Row]) -> None:
-    """Print a table with Tenon's figures beside Linux's."""
-    found = {row.key: row for row in rows if row.suite == SUITE and row.environment == NATIVE}
-    ours = {row.key: row for row in rows if row.suite == SUITE and row.environment != NATIVE}
-    if not (found or ours):
-        return
-    ui.table(
-        ["abi, instructions", ">Tenon", ">Linux", ">part of Linux's"],
-        (_compared(ours.get(key), found.get(key)) for key in {**ours, **found}),
-    )
-
-
-def _compared(ours: Row | None, theirs: Row | None) -> list[str]:
-    row = ours or theirs
-    assert row is not None
-    values = ["" if each is None else f"{each.median:,.0f}" for each in (ours, theirs)]
-    part = f"{ours.median / theirs.median:.0%}" if ours and theirs else ""
-    params = ", ".join(f"{key} {value}" for key, value in row.params.items())
-    return [f"{row.name} {params}".strip(), *values, part]
-
-
-def _wake(built: Built, load: str) -> Row:
-    """The instructions from a release to its job beside a load."""
-    session = Session(Target.of(built), RunOptions(seconds=SECONDS, deterministic=True), [])
-    result = session.run()
-    if result.failure is not None:
-        raise WorkError(f"load {load}: {result.failure}")
-    (task,) = result.periodic
-    if task.released != task.completed:
-        raise WorkError(f"load {load}: {task.released - task.completed} releases are missing")
-    (record,) = session.window.records
-    low, median, p99, high = record.latency.percentiles(0, 50, 99, 100)
-    row = Setting(SYSTEM, exits.STATIC).row((SUITE, "rt_wake"), {"load": load}, [low], Kinds())
-    return replace(row, samples=task.completed, median=median, p99=p99, max=high)

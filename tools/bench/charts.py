@@ -22,6 +22,7 @@ from tenonos.report.plot import (
 from tools.bench import abi
 from tools.bench.figures import Figure, Figures
 from tools.bench.paper import Table
+from tools.bench.programs import NATIVE
 from tools.bench.row import Number, Row
 from tools.bench.show import label, number
 
@@ -80,10 +81,10 @@ QUARTER = 25
 def linux_calls(rows: Sequence[Row]) -> str | None:
     """System calls on Tenon in percent of Linux's, with a quarter as a mark."""
     measured = [row for row in rows if row.suite == abi.SUITE]
-    linux = {row.key: row.median for row in measured if row.environment == abi.NATIVE}
+    linux = {row.key: row.median for row in measured if row.environment == NATIVE}
     drawn = []
     for row in measured:
-        if row.environment == abi.NATIVE or row.key not in linux:
+        if row.environment == NATIVE or row.key not in linux:
             continue
         percent = 100 * row.median / linux[row.key]
         style = "ours" if percent <= QUARTER else "over"

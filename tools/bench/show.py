@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from tenonos import ui
-from tools.bench import abi, coverage, verdicts
+from tools.bench import abi, coverage, net, programs, verdicts
 from tools.bench.figures import figures, with_sums
 from tools.bench.paper import Paper, Table, papers
 from tools.bench.row import Number, Row
@@ -19,12 +19,13 @@ VIRTUAL = {ALONE: "in a VM", BESIDE: "beside Linux"}
 
 def show(rows: Sequence[Row]) -> None:
     """Print all tables on stdout, and a legend on stderr."""
-    apart = (verdicts.SUITE, coverage.SUITE, abi.SUITE)
+    apart = (verdicts.SUITE, coverage.SUITE, abi.SUITE, net.SUITE)
     for suite in dict.fromkeys(row.suite for row in rows if row.suite not in apart):
         _suite(suite, [row for row in with_sums(rows) if row.suite == suite])
     verdicts.show(rows)
     coverage.show(rows)
-    abi.show(rows)
+    programs.compare(abi.SUITE, rows)
+    programs.compare(net.SUITE, rows)
     for paper in papers():
         for table in paper.shown(rows):
             _paper(paper, table, rows)

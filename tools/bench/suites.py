@@ -25,6 +25,7 @@ from tools.bench import (
     lidar,
     lifecycle,
     messages,
+    net,
     regain,
     sensors,
     share,
@@ -35,6 +36,7 @@ from tools.bench import (
 )
 from tools.bench.machine import Place
 from tools.bench.machine import run as start
+from tools.bench.programs import NATIVE
 from tools.bench.reading import ROUTES, Setting, rows_of
 from tools.bench.row import Kinds, Row
 from tools.bench.share import DYNAMIC
@@ -58,6 +60,7 @@ SUITES = (
     "detach",
     "vlib",
     "abi",
+    "net",
     "assurance",
     "coverage",
     "compose",
@@ -65,7 +68,7 @@ SUITES = (
 )
 
 BARE, ALONE, BESIDE = "bare", exits.STATIC, "mortise-static+linux"
-ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC, abi.NATIVE, compose.HOST)
+ENVIRONMENTS = (BARE, ALONE, BESIDE, DYNAMIC, NATIVE, compose.HOST)
 
 SYSTEMS = {
     "bench-bare": (BARE, ALONE),
@@ -165,6 +168,8 @@ def run(choice: Choice, tell: Callable[[str], None] = lambda _: None) -> list[Ro
         rows += vlib.rows(tell)
     if "abi" in choice.suites:
         rows += abi.rows(choice.environments, tell)
+    if "net" in choice.suites:
+        rows += net.rows(choice.environments, tell)
     if "assurance" in choice.suites and ALONE in choice.environments:
         rows += assurance.rows(choice.full, tell)
     if "coverage" in choice.suites and ALONE in choice.environments:

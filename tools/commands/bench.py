@@ -51,7 +51,7 @@ def command(
     """Measure the cost of operations, in instructions of the deterministic emulator.
 
     Suites: sched, irq, timer, thread-metric, boot, exits, size, cache, share, dispatch,
-    lifecycle, regain, storm, channel, hyplet, detach, vlib, abi, assurance, coverage, compose,
+    lifecycle, regain, storm, channel, hyplet, detach, vlib, abi, net, assurance, coverage, compose,
     applications.
 
     Example: ./tenon bench sched irq
