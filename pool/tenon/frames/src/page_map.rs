@@ -222,10 +222,11 @@ fn remove(
         let first = range.start.saturating_sub(own.start) / span;
         let last = (range.end.min(own.end) - own.start).div_ceil(span);
         let node = entries(address);
-        for index in first..last {
+        let places = (first..last).zip(&node[first as usize..last as usize]);
+        for (index, entry) in places.filter(|(_, entry)| load(entry) != 0) {
             let start = own.start + index * span;
             let below = (height - 1, start..start + span);
-            done &= remove(&node[index as usize], below, range, budget, frames);
+            done &= remove(entry, below, range, budget, frames);
         }
         if node.iter().any(|entry| load(entry) != 0) {
             return done;
