@@ -2,8 +2,8 @@
 
 use crate::FRAME;
 use crate::looped::Slot;
-use core::net::Ipv4Addr;
-use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
+use crate::sockets::{Connection, Handle, Member, Sockets};
+use smoltcp::iface::SocketStorage;
 use smoltcp::socket::{dhcpv4, tcp, udp};
 use smoltcp::storage::{PacketBuffer, PacketMetadata, RingBuffer};
 use spin::mutex::{SpinMutex, SpinMutexGuard};
@@ -21,39 +21,6 @@ pub const BUFFER: usize = 4096;
 const DATAGRAMS: usize = 8;
 
 type Datagram = PacketMetadata<udp::UdpMetadata>;
-
-/// A socket for connections.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Connection {
-    pub(crate) handle: Option<SocketHandle>,
-    /// Something has it.
-    pub(crate) taken: bool,
-    /// The queue of a listener that it is in.
-    pub(crate) queued: Option<Queued>,
-}
-
-/// The place of a connection in the queue of a listener.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
-    /// The number of the listener.
-    pub(crate) listener: u32,
-    pub(crate) address: Ipv4Addr,
-    pub(crate) port: u16,
-    /// Connections of the queue at most.
-    pub(crate) most: usize,
-    /// Its place in the order in which peers have asked for connections.
-    pub(crate) order: u64,
-    /// No later one waits for a peer.
-    pub(crate) is_last: bool,
-}
-
-impl Connection {
-    const NONE: Self = Self {
-        handle: None,
-        taken: false,
-        queued: None,
-    };
-}
 
 /// Buffers of all sockets: `BYTES` of these, and `LOOPED` frames on their way to this host itself. All
 /// are zero at first, so that they take no room in an image.
@@ -94,7 +61,9 @@ pub struct Tables<const SOCKETS: usize, const LISTS: usize, const TCP: usize>(
 
 #[derive(Debug)]
 struct Lists<const SOCKETS: usize, const LISTS: usize, const TCP: usize> {
-    sockets: [SocketStorage<'static>; SOCKETS],
+    storage: [SocketStorage<'static>; SOCKETS],
+    members: [Option<Member>; SOCKETS],
+    active: [Handle; SOCKETS],
     datagrams: [[Datagram; DATAGRAMS]; LISTS],
     connections: [Connection; TCP],
 }
@@ -108,7 +77,9 @@ impl<const SOCKETS: usize, const LISTS: usize, const TCP: usize> Tables<SOCKETS,
             "one place is that of the DHCP client"
         );
         Self(SpinMutex::new(Lists {
-            sockets: [const { SocketStorage::EMPTY }; SOCKETS],
+            storage: [const { SocketStorage::EMPTY }; SOCKETS],
+            members: [const { None }; SOCKETS],
+            active: [Handle::FIRST; SOCKETS],
             datagrams: [[Datagram::EMPTY; DATAGRAMS]; LISTS],
             connections: [Connection::NONE; TCP],
         }))
@@ -154,7 +125,9 @@ impl<
             frames: memory.frames.each_mut(),
             looped: &mut memory.looped,
             bytes: &mut memory.bytes,
-            sockets: &mut tables.sockets,
+            storage: &mut tables.storage,
+            members: &mut tables.members,
+            active: &mut tables.active,
             datagrams: &mut tables.datagrams,
             connections: &mut tables.connections,
         })
@@ -167,48 +140,49 @@ pub struct Room {
     pub(crate) frames: Frames,
     pub(crate) looped: &'static mut [Slot],
     bytes: &'static mut [u8],
-    sockets: &'static mut [SocketStorage<'static>],
+    storage: &'static mut [SocketStorage<'static>],
+    members: &'static mut [Option<Member>],
+    active: &'static mut [Handle],
     datagrams: &'static mut [[Datagram; DATAGRAMS]],
     connections: &'static mut [Connection],
-}
-
-/// The sockets of a stack.
-pub(crate) struct Sockets {
-    pub(crate) set: SocketSet<'static>,
-    pub(crate) connections: &'static mut [Connection],
-    pub(crate) dhcp: Option<SocketHandle>,
 }
 
 /// Buffers for the frames that are processed: the received one, and the one that is built.
 pub(crate) type Frames = [&'static mut [u8; FRAME]; 2];
 
-/// Makes the sockets of a stack.
+/// Makes the sockets of a stack: those for datagrams, those for connections, the DHCP client.
 pub(crate) fn sockets(room: Room, with_dhcp: bool) -> (Sockets, Frames, &'static mut [Slot]) {
-    let mut set = SocketSet::new(room.sockets);
-    let buffers = room.datagrams.len() + 2 * room.connections.len();
+    let mut sockets = Sockets::new(room.members, room.active, room.connections);
+    let mut storage = room.storage.chunks_exact_mut(1);
+    let buffers = room.datagrams.len() + 2 * sockets.connections.len();
     let mut bytes = room
         .bytes
         .chunks_exact_mut(room.bytes.len() / buffers.max(1));
     let mut lists = room.datagrams.iter_mut();
     while let (Some(received), Some(sent)) = (lists.next(), lists.next())
         && let (Some(receive), Some(send)) = (bytes.next(), bytes.next())
+        && let Some(place) = storage.next()
     {
-        set.add(udp::Socket::new(
-            PacketBuffer::new(&mut received[..], receive),
-            PacketBuffer::new(&mut sent[..], send),
-        ));
+        let receive = PacketBuffer::new(&mut received[..], receive);
+        let send = PacketBuffer::new(&mut sent[..], send);
+        sockets.add(place, udp::Socket::new(receive, send));
+        sockets.datagrams += 1;
     }
-    for connection in room.connections.iter_mut() {
-        if let (Some(receive), Some(send)) = (bytes.next(), bytes.next()) {
+    for index in 0..sockets.connections.len() {
+        if let (Some(receive), Some(send)) = (bytes.next(), bytes.next())
+            && let Some(place) = storage.next()
+        {
             let (receive, send) = (RingBuffer::new(receive), RingBuffer::new(send));
-            connection.handle = Some(set.add(tcp::Socket::new(receive, send)));
+            let handle = sockets.add(place, tcp::Socket::new(receive, send));
+            sockets.connections[index].handle = handle;
         }
     }
-    let dhcp = with_dhcp.then(|| set.add(dhcpv4::Socket::new()));
-    let sockets = Sockets {
-        set,
-        connections: room.connections,
-        dhcp,
-    };
+    if with_dhcp && let Some(place) = storage.next() {
+        sockets.dhcp = sockets.add(place, dhcpv4::Socket::new());
+        sockets
+            .dhcp
+            .into_iter()
+            .for_each(|handle| sockets.mark(handle));
+    }
     (sockets, room.frames, room.looped)
 }

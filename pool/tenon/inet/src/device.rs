@@ -3,9 +3,10 @@
 pub use hw_virtio_net::FRAME;
 
 use crate::buffers::Frames;
+use crate::checksum;
 use crate::looped::{Looped, Slot};
 use hw_virtio_net::{ByteRegisters, Card};
-use smoltcp::phy::{self, DeviceCapabilities, Medium};
+use smoltcp::phy::{self, Checksum, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 
 /// A card, or a model of one, that receives and transmits Ethernet frames.
@@ -85,6 +86,10 @@ pub(crate) struct Device<P> {
     pub(crate) port: P,
     received: &'static mut [u8; FRAME],
     length: usize,
+    /// A frame was fetched, which is not processed yet.
+    is_fetched: bool,
+    /// Its checksums are right; a frame with others is counted, and ignored as an empty one.
+    is_intact: bool,
     built: &'static mut [u8; FRAME],
     pub(crate) looped: Looped,
     /// The next frame is to be one of the card, if there is any.
@@ -101,9 +106,25 @@ impl<P: Port> Device<P> {
             port,
             received,
             length: 0,
+            is_fetched: false,
+            is_intact: true,
             built,
             exhausted: 0,
         }
+    }
+
+    /// Copies the next frame into the buffer, for the next call of `receive`: one of the card or of this
+    /// host itself, or of the latter alone. Returns whether there is one.
+    pub(crate) fn fetch(&mut self, with_card: bool) -> bool {
+        self.is_intact = true;
+        let next = if with_card {
+            self.next()
+        } else {
+            self.looped.pop(self.received)
+        };
+        self.length = next.unwrap_or(0);
+        self.is_fetched = next.is_some();
+        self.is_fetched
     }
 
     /// Copies the next frame into the buffer: of the card and of this host itself in turn, while there
@@ -119,6 +140,7 @@ impl<P: Port> Device<P> {
             return self.looped.pop(self.received);
         };
         let frame = self.received.get(..length).unwrap_or(&[]);
+        self.is_intact = checksum::is_intact(frame);
         // An empty frame is ignored.
         Some(if self.looped.refuses(frame) {
             0
@@ -144,8 +166,11 @@ impl<P: Port> phy::Device for Device<P> {
         Self: 'a;
 
     fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Transmission<'_, P>)> {
-        self.length = self.next()?;
-        let frame = self.received.get(..self.length).unwrap_or(&[]);
+        if !core::mem::take(&mut self.is_fetched) {
+            return None;
+        }
+        let length = if self.is_intact { self.length } else { 0 };
+        let frame = self.received.get(..length).unwrap_or(&[]);
         let transmission = Transmission {
             port: &mut self.port,
             looped: &mut self.looped,
@@ -169,6 +194,10 @@ impl<P: Port> phy::Device for Device<P> {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ethernet;
         capabilities.max_transmission_unit = FRAME;
+        // Of the frames of the card alone.
+        capabilities.checksum.ipv4 = Checksum::None;
+        capabilities.checksum.udp = Checksum::None;
+        capabilities.checksum.tcp = Checksum::None;
         capabilities
     }
 }
@@ -201,6 +230,7 @@ impl<P: Port> phy::TxToken for Transmission<'_, P> {
             // The answer to a received frame, which did not ask for room.
             *self.exhausted += 1;
         } else {
+            checksum::complete(frame);
             self.port.transmit(frame);
         }
         result

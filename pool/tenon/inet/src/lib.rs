@@ -46,11 +46,13 @@
 )]
 
 mod buffers;
+mod checksum;
 mod device;
 mod error;
 mod looped;
 mod server;
 mod settings;
+mod sockets;
 mod stack;
 mod tcp;
 #[cfg(test)]
@@ -63,8 +65,9 @@ pub use buffers::{
 pub use core::net::{Ipv4Addr, SocketAddrV4};
 pub use device::{FRAME, Port};
 pub use error::Error;
-pub use server::{ImageStack, address, counters, start, transmit, wait_for_change, with};
+pub use server::{ImageStack, address, counters, start, wait_for_change, with, work};
 pub use settings::Settings;
+pub use sockets::Handle;
 pub use stack::{Counters, Stack};
 pub use tcp::{TcpListener, TcpStream};
 pub use udp::{UdpSocket, address_of};

@@ -51,6 +51,11 @@ impl Looped {
         !self.slots.is_empty()
     }
 
+    /// Whether no frame is on its way.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether a frame to this host itself can be transmitted.
     pub(crate) const fn has_room(&self) -> bool {
         self.slots.is_empty() || self.count < self.slots.len()

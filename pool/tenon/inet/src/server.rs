@@ -3,7 +3,6 @@
 use crate::settings::{settings, take_memory};
 use crate::{Counters, Error, Settings, Stack};
 use core::net::Ipv4Addr;
-use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use hw_virtio_net::{Card, Frame, Memory};
 use spin::Once;
@@ -15,6 +14,9 @@ use tenon_thread::time::Instant;
 
 /// Kind of the device in board descriptions.
 const KIND: &str = "virtio-mmio";
+
+/// Frames that a thread processes for a call of its own.
+const AT_ONCE: usize = 16;
 
 /// Stack of the network thread. Most of it is for the initialisation of the sockets.
 const STACK: usize = 16 * 1024;
@@ -30,8 +32,8 @@ static BUDGET: Server = Server::background();
 /// A change of the state of a socket, or of the own address.
 static CHANGED: Condvar = Condvar::new();
 
-/// Number of changes so far, which wraps.
-static CHANGES: AtomicU32 = AtomicU32::new(0);
+/// The network thread has changed the state of a socket.
+static NEWS: Semaphore = Semaphore::bounded(0, 1);
 
 /// The stack is initialised.
 static READY: Semaphore = Semaphore::new(0);
@@ -127,12 +129,11 @@ fn step() -> bool {
         return false;
     };
     let has_worked = stack.step(Instant::now().nanoseconds());
-    if has_worked {
-        CHANGES.fetch_add(1, Ordering::Relaxed);
-    }
     drop(stack);
     if has_worked {
         CHANGED.notify_all();
+        // If it is given already, what takes it finds this too.
+        let _ = NEWS.give();
     }
     has_worked
 }
@@ -150,7 +151,7 @@ pub(crate) fn ring() {
 }
 
 /// Calls `action` with the stack of the image. Data that it leaves to transmit waits for a period,
-/// unless [`transmit`] is called.
+/// unless [`work`] is called.
 ///
 /// # Errors
 ///
@@ -159,22 +160,34 @@ pub fn with<R>(action: impl FnOnce(&mut ImageStack) -> R) -> Result<R, Error> {
     Ok(action(&mut *lock()?))
 }
 
-/// Wakes the network thread to transmit what sockets have.
-pub fn transmit() {
-    ring();
-}
-
-/// Blocks until the number of changes of sockets is not that one, which an earlier call returned.
-/// Returns the new one.
+/// Transmits what sockets have, and processes what this host sends to itself, in the calling thread:
+/// with one frame of a socket at a time, as the network thread does, and a limited number of them. The
+/// network thread processes the rest. Returns whether anything was done, by which other threads that
+/// wait at a socket look again; [`wait_for_change`] does not return for it.
 ///
 /// # Errors
 ///
 /// If the network is not started.
-pub fn wait_for_change(seen: u32) -> Result<u32, Error> {
-    wait_for(None, |_| {
-        let changes = CHANGES.load(Ordering::Relaxed);
-        (changes != seen).then_some(Ok(changes))
-    })
+pub fn work() -> Result<bool, Error> {
+    let mut has_worked = false;
+    for _ in 0..AT_ONCE {
+        let (worked, has_more) = lock()?.step_looped(Instant::now().nanoseconds());
+        has_worked |= worked;
+        if !has_more {
+            if has_worked {
+                CHANGED.notify_all();
+            }
+            return Ok(has_worked);
+        }
+    }
+    CHANGED.notify_all();
+    ring();
+    Ok(true)
+}
+
+/// Blocks until the network thread has received or transmitted for a socket since an earlier call.
+pub fn wait_for_change() {
+    NEWS.take();
 }
 
 /// Waits until `action` returns a result, or until the deadline.

@@ -1,10 +1,9 @@
 //! [`TcpListener`] and [`TcpStream`]: sockets for connections.
 
-use crate::Error;
 use crate::server::{ImageStack, lock, ring, wait_for};
 use crate::udp::address_of;
+use crate::{Error, Handle};
 use core::net::SocketAddrV4;
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::State;
 use tenon_thread::time::Instant;
 
@@ -13,7 +12,7 @@ use tenon_thread::time::Instant;
 pub struct TcpListener {
     port: u16,
     /// The connection that waits for a peer.
-    waiting: Option<SocketHandle>,
+    waiting: Option<Handle>,
 }
 
 impl TcpListener {
@@ -46,7 +45,7 @@ impl TcpListener {
                     Err(error) => return Some(Err(error)),
                 },
             };
-            let socket = stack.tcp(handle);
+            let socket = stack.tcp_mut(handle);
             if !socket.is_open() {
                 // The peer gave up before it was accepted.
                 let _ = socket.listen(self.port);
@@ -70,9 +69,9 @@ impl Drop for TcpListener {
 }
 
 /// Takes a connection that waits for a peer.
-fn listen(stack: &mut ImageStack, port: u16) -> Result<SocketHandle, Error> {
+fn listen(stack: &mut ImageStack, port: u16) -> Result<Handle, Error> {
     let handle = stack.take_connection()?;
-    let socket = stack.tcp(handle);
+    let socket = stack.tcp_mut(handle);
     if socket.listen(port).is_ok() {
         return Ok(handle);
     }
@@ -83,7 +82,7 @@ fn listen(stack: &mut ImageStack, port: u16) -> Result<SocketHandle, Error> {
 /// A connection. Dropping it transmits what is written, and closes it.
 #[derive(Debug)]
 pub struct TcpStream {
-    handle: SocketHandle,
+    handle: Handle,
 }
 
 impl TcpStream {
@@ -120,7 +119,7 @@ impl TcpStream {
     /// [`Error::TimedOut`] at the deadline.
     pub fn read(&self, buffer: &mut [u8], deadline: Option<Instant>) -> Result<usize, Error> {
         let read = wait_for(deadline, |stack| {
-            let socket = stack.tcp(self.handle);
+            let socket = stack.tcp_mut(self.handle);
             if socket.can_recv() {
                 return Some(socket.recv_slice(buffer).map_err(|_| Error::Closed));
             }
@@ -139,7 +138,7 @@ impl TcpStream {
     /// [`Error::Closed`] if the peer ended the connection, [`Error::TimedOut`] at the deadline.
     pub fn write(&self, data: &[u8], deadline: Option<Instant>) -> Result<usize, Error> {
         let written = wait_for(deadline, |stack| {
-            let socket = stack.tcp(self.handle);
+            let socket = stack.tcp_mut(self.handle);
             if !socket.may_send() {
                 return Some(Err(Error::Closed));
             }
@@ -154,7 +153,7 @@ impl TcpStream {
 impl Drop for TcpStream {
     fn drop(&mut self) {
         if let Ok(mut stack) = lock() {
-            stack.tcp(self.handle).close();
+            stack.tcp_mut(self.handle).close();
             stack.give_connection(self.handle);
             drop(stack);
             ring();

@@ -1,10 +1,9 @@
 use crate::{
-    Counters, Error, FRAME, Ipv4Addr, Memory, Place, Port, Settings, SmallMemory, SmallTables,
-    SocketAddrV4, Stack, Tables,
+    Counters, Error, FRAME, Handle, Ipv4Addr, Memory, Place, Port, Settings, SmallMemory,
+    SmallTables, SocketAddrV4, Stack, Tables,
 };
 use crate::{TCP_SOCKETS, UDP_SOCKETS, udp::endpoint};
 use proptest::prelude::*;
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp::State;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -124,7 +123,7 @@ impl Pair {
     }
 
     /// Has the second stack ask the first one for connections; returns their ports.
-    fn ask(&mut self, count: usize) -> Vec<(SocketHandle, u16)> {
+    fn ask(&mut self, count: usize) -> Vec<(Handle, u16)> {
         let stack = &mut self.stacks[1];
         let mut connect = || {
             let handle = stack.take_connection().unwrap();
@@ -159,9 +158,7 @@ fn a_datagram_arrives_with_its_sender() {
     let (server, port) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
     let (client, own) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     assert!(port == 7 && own >= 49_152);
-    let sent = pair.stacks[1]
-        .udp(client)
-        .send_slice(b"hello", endpoint(at(0, 7)));
+    let sent = pair.stacks[1].send(client, b"hello", endpoint(at(0, 7)));
     assert!(sent.is_ok());
     pair.settle();
     let (datagram, from) = pair.stacks[0].udp(server).recv().unwrap();
@@ -204,10 +201,7 @@ fn datagrams_without_room_are_counted() {
     let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     for number in 0..12u8 {
         let to = endpoint(at(0, 7));
-        pair.stacks[1]
-            .udp(client)
-            .send_slice(&[number], to)
-            .unwrap();
+        pair.stacks[1].send(client, &[number], to).unwrap();
         pair.settle();
     }
     assert_eq!(pair.stacks[0].counters().lost, 4);
@@ -218,8 +212,7 @@ fn datagrams_without_room_are_counted() {
     assert!(pair.stacks[0].udp(server).recv().is_err());
     // A port without a socket is answered, and is no loss.
     pair.stacks[1]
-        .udp(client)
-        .send_slice(&[0], endpoint(at(0, 9)))
+        .send(client, &[0], endpoint(at(0, 9)))
         .unwrap();
     pair.settle();
     assert_eq!(pair.stacks[0].counters().lost, 4);
@@ -230,8 +223,7 @@ fn answers_without_a_free_buffer_are_counted() {
     let mut pair = Pair::new();
     let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     pair.stacks[1]
-        .udp(client)
-        .send_slice(b"?", endpoint(at(0, 7)))
+        .send(client, b"?", endpoint(at(0, 7)))
         .unwrap();
     pair.stacks[0].port().room = 0;
     pair.settle();
@@ -249,8 +241,7 @@ fn a_step_takes_one_frame() {
     let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     for _ in 0..3 {
         pair.stacks[1]
-            .udp(client)
-            .send_slice(b"x", endpoint(at(0, 7)))
+            .send(client, b"x", endpoint(at(0, 7)))
             .unwrap();
     }
     pair.settle();
@@ -269,7 +260,7 @@ fn a_step_takes_one_frame() {
 fn bytes_of_a_connection_arrive_in_order_until_its_end() {
     let mut pair = Pair::new();
     let server = pair.stacks[0].take_connection().unwrap();
-    pair.stacks[0].tcp(server).listen(7).unwrap();
+    pair.stacks[0].tcp_mut(server).listen(7).unwrap();
     let client = pair.stacks[1].take_connection().unwrap();
     pair.stacks[1].connect(client, at(0, 7), None).unwrap();
     pair.settle();
@@ -277,14 +268,20 @@ fn bytes_of_a_connection_arrive_in_order_until_its_end() {
     let all: Vec<u8> = (0..50_000u32).map(|at| (at % 251) as u8).collect();
     let (mut sent, mut received) = (0, vec![]);
     while received.len() < all.len() {
-        sent += pair.stacks[1].tcp(client).send_slice(&all[sent..]).unwrap();
+        sent += pair.stacks[1]
+            .tcp_mut(client)
+            .send_slice(&all[sent..])
+            .unwrap();
         pair.settle();
         let mut bytes = [0; 8192];
-        let length = pair.stacks[0].tcp(server).recv_slice(&mut bytes).unwrap();
+        let length = pair.stacks[0]
+            .tcp_mut(server)
+            .recv_slice(&mut bytes)
+            .unwrap();
         received.extend_from_slice(&bytes[..length]);
     }
     assert!(received == all);
-    pair.stacks[1].tcp(client).close();
+    pair.stacks[1].tcp_mut(client).close();
     pair.stacks[1].give_connection(client);
     pair.settle();
     assert!(!pair.stacks[0].tcp(server).may_recv());
@@ -337,7 +334,7 @@ fn a_queue_is_in_the_order_of_its_peers() {
     // A peer that goes away before it is accepted leaves its place.
     for _ in 0..6 {
         let (handle, _) = pair.ask(1)[0];
-        pair.stacks[1].tcp(handle).abort();
+        pair.stacks[1].tcp_mut(handle).abort();
         pair.stacks[1].give_connection(handle);
         pair.settle();
     }
@@ -354,16 +351,16 @@ fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
     let mut pair = Pair::new();
     for _ in 0..2 * TCP_SOCKETS {
         let server = pair.stacks[0].take_connection().unwrap();
-        pair.stacks[0].tcp(server).listen(7).unwrap();
+        pair.stacks[0].tcp_mut(server).listen(7).unwrap();
         let client = pair.stacks[1].take_connection().unwrap();
         pair.stacks[1].connect(client, at(0, 7), None).unwrap();
         pair.settle();
-        pair.stacks[0].tcp(server).close();
+        pair.stacks[0].tcp_mut(server).close();
         pair.stacks[0].give_connection(server);
         pair.settle();
         assert_eq!(pair.stacks[0].tcp(server).state(), State::FinWait2);
         // The peer goes away without a word.
-        pair.stacks[1].tcp(client).abort();
+        pair.stacks[1].tcp_mut(client).abort();
         pair.stacks[1].give_connection(client);
         pair.stacks[1].step(pair.now_ns);
         pair.cable.borrow_mut()[0].clear();
@@ -374,20 +371,20 @@ fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
 fn bytes_to_a_connection_that_was_given_back_reset_it() {
     let mut pair = Pair::new();
     let server = pair.stacks[0].take_connection().unwrap();
-    pair.stacks[0].tcp(server).listen(7).unwrap();
+    pair.stacks[0].tcp_mut(server).listen(7).unwrap();
     let client = pair.stacks[1].take_connection().unwrap();
     pair.stacks[1].connect(client, at(0, 7), None).unwrap();
     pair.settle();
-    pair.stacks[0].tcp(server).send_slice(b"last").unwrap();
-    pair.stacks[0].tcp(server).close();
+    pair.stacks[0].tcp_mut(server).send_slice(b"last").unwrap();
+    pair.stacks[0].tcp_mut(server).close();
     pair.stacks[0].give_connection(server);
     pair.settle();
     assert_eq!(pair.stacks[1].tcp(client).state(), State::CloseWait);
-    pair.stacks[1].tcp(client).send_slice(b"more").unwrap();
+    pair.stacks[1].tcp_mut(client).send_slice(b"more").unwrap();
     pair.settle();
     assert_eq!(pair.stacks[1].tcp(client).state(), State::Closed);
     let mut bytes = [0; 8];
-    assert_eq!(pair.stacks[1].tcp(client).recv_slice(&mut bytes), Ok(4));
+    assert_eq!(pair.stacks[1].tcp_mut(client).recv_slice(&mut bytes), Ok(4));
 }
 
 /// An echo request of 10.0.0.2, as RFC 792 has it.
@@ -405,8 +402,7 @@ fn an_echo_request_is_answered() {
     let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     // So that both know the other's address.
     pair.stacks[1]
-        .udp(client)
-        .send_slice(b"x", endpoint(at(0, 7)))
+        .send(client, b"x", endpoint(at(0, 7)))
         .unwrap();
     pair.settle();
     let before = pair.stacks[0].counters();
@@ -474,10 +470,10 @@ fn a_host_reaches_itself_by_the_loopback_and_by_its_own_address() {
             now += 1_000_000;
             stack.step(now);
             if stack.tcp(client).may_send() {
-                done += stack.tcp(client).send_slice(&sent[done..]).unwrap();
+                done += stack.tcp_mut(client).send_slice(&sent[done..]).unwrap();
             }
             let mut bytes = [0; 4096];
-            if let Ok(length) = stack.tcp(server).recv_slice(&mut bytes) {
+            if let Ok(length) = stack.tcp_mut(server).recv_slice(&mut bytes) {
                 received.extend_from_slice(&bytes[..length]);
             }
         }
@@ -544,14 +540,14 @@ proptest! {
         let mut pair = Pair::new();
         let (server, _) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
         let listener = pair.stacks[0].take_connection().unwrap();
-        pair.stacks[0].tcp(listener).listen(7).unwrap();
+        pair.stacks[0].tcp_mut(listener).listen(7).unwrap();
         let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
         let connection = pair.stacks[1].take_connection().unwrap();
         pair.stacks[1].connect(connection, at(0, 7), None).unwrap();
         pair.cable.borrow_mut()[0].extend(frames);
         for (kind, place, value) in changes {
-            pair.stacks[1].udp(client).send_slice(&[value; 30], endpoint(at(0, 7))).ok();
-            pair.stacks[1].tcp(connection).send_slice(&[value; 30]).ok();
+            pair.stacks[1].send(client, &[value; 30], endpoint(at(0, 7))).ok();
+            pair.stacks[1].tcp_mut(connection).send_slice(&[value; 30]).ok();
             pair.now_ns += 1_000_000;
             pair.stacks[1].step(pair.now_ns);
             for frame in &mut pair.cable.borrow_mut()[0] {
@@ -577,4 +573,83 @@ proptest! {
         let answers = pair.cable.borrow();
         prop_assert!(answers[1].iter().any(|frame| frame[12..14] == [8, 6]));
     }
+}
+
+#[test]
+fn a_host_reaches_itself_without_the_network_thread() {
+    let (cable, mut stack) = looped("10.0.0.1/24");
+    let (server, port) = stack.bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
+    let (client, _) = stack.bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
+    stack.set_owner(server, 5);
+    stack.set_owner(client, 6);
+    let peer = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+    let mut now = 1;
+    // A frame of the card is for the network thread.
+    cable.borrow_mut()[0].push_back(ping());
+    for bytes in [b"first", b"other"] {
+        stack.send(client, bytes, endpoint(peer)).unwrap();
+        while stack.step_looped(now).1 {
+            now += 1_000_000;
+        }
+        let (datagram, _) = stack.udp(server).recv().unwrap();
+        assert_eq!(datagram, bytes);
+    }
+    assert_eq!(cable.borrow()[0].len(), 1);
+    let mut owners = vec![];
+    let mut place = 0;
+    while let Some((next, owner)) = stack.next_news(place) {
+        owners.push(owner);
+        place = next;
+    }
+    owners.sort_unstable();
+    assert_eq!(owners, [5, 6]);
+    assert_eq!(stack.next_news(0), None);
+    assert!(!stack.take_change());
+}
+
+#[test]
+fn a_peer_may_return_with_the_port_of_an_ended_connection() {
+    let mut pair = Pair::new();
+    let own = pair.stacks[0].take_connection().unwrap();
+    pair.stacks[0].tcp_mut(own).listen(7).unwrap();
+    let asks = |stack: &mut Stack<End>| {
+        let handle = stack.take_connection().unwrap();
+        stack.connect(handle, at(0, 7), Some(4000)).unwrap();
+        handle
+    };
+    let first = asks(&mut pair.stacks[1]);
+    pair.settle();
+    pair.stacks[0].tcp_mut(own).close();
+    pair.stacks[1].tcp_mut(first).close();
+    pair.settle();
+    pair.stacks[1].give_connection(first);
+    // The end that has asked for the end waits for what may still be on its way.
+    assert_eq!(pair.stacks[0].tcp(own).state(), State::TimeWait);
+    let listener = pair.stacks[0].take_connection().unwrap();
+    pair.stacks[0].tcp_mut(listener).listen(7).unwrap();
+    let again = asks(&mut pair.stacks[1]);
+    pair.settle();
+    assert_eq!(pair.stacks[1].tcp(again).state(), State::Established);
+    assert_eq!(pair.stacks[0].tcp(listener).state(), State::Established);
+}
+
+#[test]
+fn datagrams_with_a_wrong_checksum_are_counted() {
+    let mut pair = Pair::new();
+    let (server, port) = pair.stacks[0].bind(Ipv4Addr::UNSPECIFIED, 7).unwrap();
+    let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
+    pair.stacks[1]
+        .send(client, b"right", endpoint(at(0, port)))
+        .unwrap();
+    pair.settle();
+    assert_eq!(pair.stacks[0].udp(server).recv().unwrap().0, b"right");
+    pair.stacks[1]
+        .send(client, b"wrong", endpoint(at(0, port)))
+        .unwrap();
+    pair.now_ns += 1_000_000;
+    pair.stacks[1].step(pair.now_ns);
+    *pair.cable.borrow_mut()[0][0].last_mut().unwrap() ^= 1;
+    pair.settle();
+    assert!(pair.stacks[0].udp(server).recv().is_err());
+    assert_eq!(pair.stacks[0].counters().lost, 1);
 }

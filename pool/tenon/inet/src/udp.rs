@@ -1,9 +1,8 @@
 //! [`UdpSocket`]: a socket for datagrams.
 
-use crate::Error;
 use crate::server::{lock, ring, wait_for};
+use crate::{Error, Handle};
 use core::net::{Ipv4Addr, SocketAddrV4};
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::udp::SendError;
 use smoltcp::wire::{IpAddress, IpEndpoint};
 use tenon_thread::time::Instant;
@@ -11,7 +10,7 @@ use tenon_thread::time::Instant;
 /// A socket for datagrams to a port of this image. Dropping it closes it.
 #[derive(Debug)]
 pub struct UdpSocket {
-    handle: SocketHandle,
+    handle: Handle,
     port: u16,
 }
 
@@ -44,7 +43,7 @@ impl UdpSocket {
         if datagram.len() > LONGEST {
             return Err(Error::TooLong);
         }
-        let sent = lock()?.udp(self.handle).send_slice(datagram, endpoint(to));
+        let sent = lock()?.send(self.handle, datagram, endpoint(to));
         sent.map_err(|error| match error {
             SendError::BufferFull => Error::Full,
             SendError::Unaddressable => Error::Address,

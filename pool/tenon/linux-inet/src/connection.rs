@@ -2,7 +2,7 @@
 
 use crate::address::{self, INET};
 use crate::service;
-use crate::table::{self, Found, find, is_own, open, with};
+use crate::table::{self, Found, find, is_own, open, transmit, with};
 use tenon_inet::{Ipv4Addr, SocketAddrV4};
 use tenon_linux_socket::arguments::{CLOSE_ON_EXEC, NONBLOCK, check_flags, halves};
 use tenon_linux_socket::connection as local;
@@ -133,8 +133,11 @@ pub fn connect(caller: &Caller) -> Result<u64, Errno> {
         })?;
         if done.is_none() {
             begun = true;
-            tenon_inet::transmit();
-            wait(state, caller, (found, Side::Write), Errno::EINPROGRESS)?;
+            // Before a peer on this host answers.
+            let waits = wait(state, caller, (found, Side::Write), Errno::EINPROGRESS);
+            let (_, frames, files) = caller.parts(state)?;
+            transmit(files, frames);
+            waits?;
         }
         Ok(done)
     })?;
@@ -189,15 +192,14 @@ pub fn shutdown(caller: &Caller) -> Result<u64, Errno> {
     if !is_own(caller) {
         return local::shutdown(caller);
     }
-    let done = with_state(|state| {
+    with_state(|state| {
         let found = find(state, caller)?;
         let ends = halves(caller)?;
-        let (_, _, files) = caller.parts(state)?;
+        let (_, frames, files) = caller.parts(state)?;
         with(|all, stack| all.shutdown(found.number, ends, stack, files))?;
+        transmit(files, frames);
         Ok(0)
-    });
-    tenon_inet::transmit();
-    done
+    })
 }
 
 /// `getsockname`.

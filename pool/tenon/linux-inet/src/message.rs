@@ -3,7 +3,7 @@
 use crate::address;
 use crate::connection::deadline;
 use crate::sockets::Received;
-use crate::table::{find, is_own, taken, with};
+use crate::table::{find, is_own, transmit, with};
 use tenon_inet::SocketAddrV4;
 use tenon_linux_socket::arguments::{Message, NONBLOCK, each, end_of_wait, flag};
 use tenon_linux_socket::message as local;
@@ -71,7 +71,8 @@ fn send_step(
         Ok(sent.map(|count| (count, count == rest)))
     })?;
     if sent.is_some() {
-        tenon_inet::transmit();
+        let (_, frames, files) = caller.parts(state)?;
+        transmit(files, frames);
         return Ok(sent);
     }
     if (flags & flag::DO_NOT_WAIT) != 0 || found.flags & NONBLOCK != 0 {
@@ -177,7 +178,7 @@ fn receive_step(
         count,
         length,
         from,
-    }) = taken(received)
+    }) = received
     else {
         if flags & flag::DO_NOT_WAIT != 0 || found.flags & NONBLOCK != 0 {
             return Err(Errno::EAGAIN);
@@ -185,6 +186,11 @@ fn receive_step(
         caller.enlist(state, found.source, Side::Read)?;
         return Ok(None);
     };
+    if found.stream {
+        // Its peer is told of the room that is left.
+        let (_, frames, files) = caller.parts(state)?;
+        transmit(files, frames);
+    }
     let mut outcome = Outcome {
         count,
         flags: 0,

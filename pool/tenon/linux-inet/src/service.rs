@@ -1,6 +1,6 @@
 //! The thread that tells those that wait at sockets of what has changed.
 
-use crate::table::{READY, SOCKETS};
+use crate::table;
 use tenon_inet::Error;
 use tenon_process::{Errno, with_state};
 use tenon_sync::Mutex;
@@ -28,16 +28,8 @@ pub(crate) fn start() -> Result<(), Errno> {
 }
 
 fn serve() {
-    let mut changes = 0;
-    while let Ok(now) = tenon_inet::wait_for_change(changes) {
-        changes = now;
-        with_state(|state| {
-            let Ok(mut sockets) = SOCKETS.lock() else {
-                return;
-            };
-            let (files, frames) = (&mut state.files, &mut state.frames);
-            let looked = tenon_inet::with(|stack| sockets.look(stack, files, frames));
-            debug_assert_eq!(looked, READY);
-        });
+    loop {
+        tenon_inet::wait_for_change();
+        with_state(|state| table::tell(&mut state.files, &mut state.frames));
     }
 }

@@ -1,11 +1,12 @@
 //! [`Sockets`] of all processes, and their descriptors.
 
-use crate::sockets::{Received, Sockets};
+use crate::sockets::Sockets;
 use core::time::Duration;
-use tenon_inet::{Error, ImageStack};
+use tenon_inet::ImageStack;
 use tenon_linux_socket::arguments::NONBLOCK;
 use tenon_process::{
-    Caller, Errno, FileReference, Object, Operations, State, Step, Transfer, with_state,
+    Caller, Errno, FileReference, Files, Frames, Object, Operations, State, Step, Transfer,
+    with_state,
 };
 use tenon_sync::Mutex;
 
@@ -13,9 +14,6 @@ use tenon_sync::Mutex;
 const READ_AND_WRITE: u32 = 2;
 /// `O_PATH`: the description is of a name alone.
 const PATH: u32 = 0o1000_0000;
-
-/// The result of an action on a network that is started.
-pub(crate) const READY: Result<(), Error> = Ok(());
 
 /// Locked inside the state of processes, and outside the network stack.
 pub(crate) static SOCKETS: Mutex<Sockets> = Mutex::new(Sockets::new());
@@ -46,13 +44,13 @@ const fn operations(stream: bool) -> Operations {
         write,
         timeout: |_, number, writes| timeout(number, writes),
         available: |_, number| with(|all, stack| all.available(number, stack)),
-        close: |_, number, frames| {
+        close: |files, number, frames| {
             let closed = with(|all, stack| {
                 all.close(number, stack, frames);
                 Ok(())
             });
             debug_assert!(closed.is_ok());
-            tenon_inet::transmit();
+            transmit(files, frames);
         },
         ..Operations::NONE
     }
@@ -68,23 +66,35 @@ fn read(transfer: &mut Transfer<'_>, number: u32) -> Step {
     let place = (&mut transfer.memory, 0, transfer.length);
     let frames = &mut *transfer.frames;
     let received = with(|all, stack| all.receive(number, place, false, (stack, frames)))?;
-    Ok(taken(received).map(|received| received.count))
-}
-
-/// Has the peer told of the room that is left by what was received.
-pub(crate) fn taken(received: Option<Received>) -> Option<Received> {
-    if received.is_some() {
-        tenon_inet::transmit();
+    if received.is_some_and(|received| received.from.is_none()) {
+        // Its peer is told of the room that is left.
+        transmit(transfer.files, frames);
     }
-    received
+    Ok(received.map(|received| received.count))
 }
 
 fn write(transfer: &mut Transfer<'_>, number: u32) -> Step {
     let place = (&mut transfer.memory, 0, transfer.length);
     let frames = &mut *transfer.frames;
     let sent = with(|all, stack| all.send(number, place, None, (stack, frames)))?;
-    tenon_inet::transmit();
+    transmit(transfer.files, frames);
     Ok(sent)
+}
+
+/// Transmits what sockets have, with what this host sends to itself in the time of the caller.
+pub(crate) fn transmit(files: &mut Files, frames: &mut Frames) {
+    if tenon_inet::work() == Ok(true) {
+        tell(files, frames);
+    }
+}
+
+/// States what sockets have received or transmitted to what waits for it.
+pub(crate) fn tell(files: &mut Files, frames: &mut Frames) {
+    let told = with(|all, stack| {
+        all.look(stack, files, frames);
+        Ok(())
+    });
+    debug_assert!(told.is_ok());
 }
 
 /// A socket of a descriptor.

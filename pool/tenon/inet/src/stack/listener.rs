@@ -2,10 +2,10 @@
 
 use super::Stack;
 use crate::Error;
-use crate::buffers::{Connection, Queued};
+
 use crate::device::Port;
+use crate::sockets::{Connection, Handle, Queued};
 use core::net::Ipv4Addr;
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp;
 
 impl<P: Port> Stack<P> {
@@ -43,13 +43,13 @@ impl<P: Port> Stack<P> {
     /// The first connection of a listener's queue that has a peer, by the order in which peers have
     /// asked for them.
     #[must_use]
-    pub fn acceptable(&self, listener: u32) -> Option<SocketHandle> {
+    pub fn acceptable(&self, listener: u32) -> Option<Handle> {
         let index = self.acceptable_index(listener)?;
         self.sockets.connections.get(index)?.handle
     }
 
     /// Takes the first connection that has a peer out of a listener's queue.
-    pub fn accept(&mut self, listener: u32) -> Option<SocketHandle> {
+    pub fn accept(&mut self, listener: u32) -> Option<Handle> {
         let index = self.acceptable_index(listener)?;
         let connection = self.sockets.connections.get_mut(index)?;
         let (handle, queued) = (connection.handle, connection.queued.take());
@@ -71,7 +71,7 @@ impl<P: Port> Stack<P> {
                 && let Some(handle) = connection.handle
             {
                 (connection.queued, connection.taken) = (None, false);
-                self.tcp(handle).abort();
+                self.tcp_mut(handle).abort();
             }
         }
     }
@@ -120,8 +120,7 @@ impl<P: Port> Stack<P> {
             self.give_connection(handle);
             return Err(error);
         }
-        let mut connections = self.sockets.connections.iter_mut();
-        if let Some(connection) = connections.find(|own| own.handle == Some(handle)) {
+        if let Some(connection) = self.sockets.connection_mut(handle) {
             connection.queued = Some(queued);
         }
         Ok(())
@@ -136,7 +135,7 @@ impl<P: Port> Stack<P> {
     fn acceptable_index(&self, listener: u32) -> Option<usize> {
         let order = |connection: &Connection| {
             let queued = connection.queued?;
-            let socket = self.sockets.set.get::<tcp::Socket<'_>>(connection.handle?);
+            let socket = self.tcp(connection.handle?);
             let waits = matches!(
                 socket.state(),
                 tcp::State::Listen | tcp::State::SynReceived | tcp::State::Closed

@@ -2,18 +2,23 @@
 
 mod listener;
 
-use crate::buffers::{Room, Sockets, sockets};
+use crate::buffers::{Room, sockets};
 use crate::device::{Device, Port};
 use crate::settings::is_host;
+use crate::sockets::{Content, Handle, NOTHING, Sockets};
 use crate::{Error, Settings};
 use core::net::{Ipv4Addr, SocketAddrV4};
-use smoltcp::iface::{Config, Interface, PollIngressSingleResult, PollResult, SocketHandle};
-use smoltcp::socket::{Socket, dhcpv4, tcp, udp};
+use smoltcp::iface::{Config, Interface, PollResult};
+use smoltcp::socket::udp::{SendError, UdpMetadata};
+use smoltcp::socket::{dhcpv4, tcp, udp};
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{EthernetAddress, IpAddress, IpCidr, IpListenEndpoint, Ipv4Cidr};
 
 /// First port of those for sockets without a port of their own (RFC 6335, 6).
 const FIRST_EPHEMERAL: u16 = 49_152;
+
+/// Port of DHCP clients (RFC 2131, 4.1).
+const DHCP: u16 = 68;
 
 /// Time after which a connection ends if its peer does not respond.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,8 +50,8 @@ pub struct Stack<P> {
     has_gateway: bool,
     ephemeral: u16,
     lost: u64,
-    /// A digest of the states of all connections.
-    states: u64,
+    /// A connection has had another state.
+    has_changed: bool,
 }
 
 impl<P: Port> Stack<P> {
@@ -67,7 +72,7 @@ impl<P: Port> Stack<P> {
             has_gateway: false,
             ephemeral: now_ns as u16,
             lost: 0,
-            states: 0,
+            has_changed: false,
         };
         let own = settings
             .address
@@ -81,39 +86,113 @@ impl<P: Port> Stack<P> {
     /// have been silent for too long.
     pub fn step(&mut self, now_ns: u64) -> bool {
         let now = instant(now_ns);
-        let queued = self.queued();
-        let (device, set) = (&mut self.device, &mut self.sockets.set);
-        let ingress = self.interface.poll_ingress_single(now, device, set);
-        let has_received = !matches!(ingress, PollIngressSingleResult::None);
-        if has_received && self.queued() == queued {
-            let port = datagram_port(self.device.received());
-            self.lost += u64::from(port.is_some_and(|port| self.is_bound(port)));
-        }
+        let has_received = self.receive(now, true);
         self.follow_dhcp();
-        let (device, set) = (&mut self.device, &mut self.sockets.set);
-        let egress = self.interface.poll_egress(now, device, set);
-        self.follow_listeners();
-        let states = self.follow();
-        let has_changed = core::mem::replace(&mut self.states, states) != states;
-        has_received || has_changed || matches!(egress, PollResult::SocketStateChanged)
+        let has_sent = self.transmit(now);
+        has_received || has_sent
     }
 
-    /// Resets connections that were given back, have transmitted all, and receive bytes that nothing
-    /// will read (RFC 2525, 2.17). Returns a digest of the states of all.
-    fn follow(&mut self) -> u64 {
-        let mut digest = 0u64;
-        for connection in &*self.sockets.connections {
-            let Some(handle) = connection.handle else {
-                continue;
-            };
-            let socket = self.sockets.set.get_mut::<tcp::Socket<'_>>(handle);
-            let is_over = !connection.taken && socket.state() == tcp::State::FinWait2;
-            if is_over && socket.recv_queue() > 0 {
-                socket.abort();
-            }
-            digest = digest.wrapping_mul(31).wrapping_add(socket.state() as u64);
+    /// Transmits at most one frame of each socket, and processes one that this host has sent to itself.
+    /// Returns whether anything was done, and whether there is more to do.
+    pub fn step_looped(&mut self, now_ns: u64) -> (bool, bool) {
+        let now = instant(now_ns);
+        let has_sent = self.transmit(now);
+        let has_received = self.receive(now, false);
+        let has_more = has_received && self.sockets.next_due(0, now).is_some();
+        let has_worked = has_received || has_sent;
+        (has_worked, has_more || !self.device.looped.is_empty())
+    }
+
+    /// Takes the owner of the next open socket that has news, from a place of their list, and the place
+    /// behind it.
+    pub fn next_news(&mut self, place: usize) -> Option<(usize, u32)> {
+        self.sockets.next_news(place)
+    }
+
+    /// Whether a connection has had another state since this was called last.
+    pub const fn take_change(&mut self) -> bool {
+        core::mem::replace(&mut self.has_changed, false)
+    }
+
+    /// States what owns a socket, which [`next_news`](Self::next_news) then names.
+    pub fn set_owner(&mut self, handle: Handle, owner: u32) {
+        self.sockets.set_owner(handle, owner);
+    }
+
+    /// Processes one received frame, with the socket that it is for. Returns whether there was one.
+    fn receive(&mut self, now: Instant, with_card: bool) -> bool {
+        if !self.device.fetch(with_card) {
+            return false;
         }
-        digest
+        let content = Content::of(self.device.received());
+        let handle = match content {
+            Content::Datagram(DHCP, _) if self.sockets.dhcp.is_some() => self.sockets.dhcp,
+            Content::Datagram(port, _) => self.sockets.bound(port),
+            Content::Segment(ends, is_first) => self.sockets.connected(ends, is_first),
+            Content::Resolution | Content::Other => None,
+        };
+        let queued = self.queued(handle);
+        let (device, set) = (&mut self.device, self.sockets.set_of(handle));
+        self.interface.poll_ingress_single(now, device, set);
+        match (content, handle) {
+            // A datagram has no answer.
+            (Content::Datagram(_, has_bytes), Some(bound)) if Some(bound) != self.sockets.dhcp => {
+                self.lost += u64::from(has_bytes && self.queued(handle) == queued);
+            }
+            // It may be the address that sockets wait for.
+            (Content::Resolution, _) => self.sockets.mark_all(),
+            (_, Some(handle)) => self.sockets.mark(handle),
+            _ => {}
+        }
+        if let Some(handle) = handle {
+            self.sockets.set_news(handle);
+        }
+        true
+    }
+
+    /// Transmits at most one frame of each socket that has one. Returns whether there was any, or a
+    /// connection has another state.
+    fn transmit(&mut self, now: Instant) -> bool {
+        let (mut has_worked, mut has_changed) = (false, false);
+        let mut place = 0;
+        while let Some((at, handle)) = self.sockets.next_due(place, now) {
+            let (device, set) = (&mut self.device, self.sockets.set_of(Some(handle)));
+            let egress = self.interface.poll_egress(now, device, set);
+            if matches!(egress, PollResult::SocketStateChanged) {
+                has_worked = true;
+                self.sockets.set_news(handle);
+            }
+            has_changed |= self.follow(handle);
+            let due = self
+                .interface
+                .poll_at(now, self.sockets.set_of(Some(handle)));
+            self.sockets.set_due(handle, due);
+            let was_closed = self.sockets.remove_closed(at);
+            place = at + usize::from(!was_closed);
+        }
+        if has_changed {
+            self.has_changed = true;
+            self.follow_listeners();
+        }
+        has_worked || has_changed
+    }
+
+    /// Whether a connection has another state than when this was called last. Resets one that was given
+    /// back, has transmitted all, and receives bytes that nothing will read (RFC 2525, 2.17).
+    fn follow(&mut self, handle: Handle) -> bool {
+        if self.sockets.is_for_datagrams(handle) || Some(handle) == self.sockets.dhcp {
+            return false;
+        }
+        let socket = self.sockets.get::<tcp::Socket<'_>>(handle);
+        let (state, has_bytes) = (socket.state(), socket.recv_queue() > 0);
+        let Some(connection) = self.sockets.connection_mut(handle) else {
+            return false;
+        };
+        let has_changed = core::mem::replace(&mut connection.seen, state) != state;
+        if !connection.taken && state == tcp::State::FinWait2 && has_bytes {
+            self.tcp_mut(handle).abort();
+        }
+        has_changed
     }
 
     /// How many connections there can be.
@@ -169,7 +248,7 @@ impl<P: Port> Stack<P> {
     /// # Errors
     ///
     /// If the port or all sockets are in use.
-    pub fn bind(&mut self, address: Ipv4Addr, port: u16) -> Result<(SocketHandle, u16), Error> {
+    pub fn bind(&mut self, address: Ipv4Addr, port: u16) -> Result<(Handle, u16), Error> {
         if self.is_bound(port) {
             return Err(Error::PortInUse);
         }
@@ -177,25 +256,44 @@ impl<P: Port> Stack<P> {
             0 => self.ephemeral_port(|stack, port| !stack.is_bound(port)),
             port => port,
         };
-        let free = |(handle, socket): (_, &Socket<'_>)| match socket {
-            Socket::Udp(socket) => (!socket.is_open()).then_some(handle),
-            _ => None,
-        };
-        let handle = self.sockets.set.iter().find_map(free);
-        let handle = handle.ok_or(Error::NoSocket)?;
+        let handle = self.sockets.free_for_datagrams().ok_or(Error::NoSocket)?;
         let bound = self.udp(handle).bind(endpoint(address, port));
         bound.map_err(|_| Error::Address)?;
+        self.sockets.mark(handle);
         Ok((handle, port))
     }
 
-    /// The socket for datagrams with this handle.
-    pub fn udp(&mut self, handle: SocketHandle) -> &mut udp::Socket<'static> {
-        self.sockets.set.get_mut(handle)
+    /// The socket for datagrams with this handle. What is to be transmitted goes by [`send`](Self::send).
+    pub fn udp(&mut self, handle: Handle) -> &mut udp::Socket<'static> {
+        self.sockets.get_mut(handle)
+    }
+
+    /// Gives a datagram to a socket, to transmit it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it, or its receiver is no address of a host.
+    pub fn send(
+        &mut self,
+        handle: Handle,
+        datagram: &[u8],
+        to: impl Into<UdpMetadata>,
+    ) -> Result<(), SendError> {
+        self.udp(handle).send_slice(datagram, to)?;
+        self.sockets.mark(handle);
+        Ok(())
     }
 
     /// The connection with this handle.
-    pub fn tcp(&mut self, handle: SocketHandle) -> &mut tcp::Socket<'static> {
-        self.sockets.set.get_mut(handle)
+    #[must_use]
+    pub fn tcp(&self, handle: Handle) -> &tcp::Socket<'static> {
+        self.sockets.get(handle)
+    }
+
+    /// The connection with this handle, to change it: the next step transmits what it then has.
+    pub fn tcp_mut(&mut self, handle: Handle) -> &mut tcp::Socket<'static> {
+        self.sockets.mark(handle);
+        self.sockets.get_mut(handle)
     }
 
     /// Takes a connection that is not in use, a completely closed one first.
@@ -203,16 +301,17 @@ impl<P: Port> Stack<P> {
     /// # Errors
     ///
     /// If all are in use.
-    pub fn take_connection(&mut self) -> Result<SocketHandle, Error> {
-        let all = self.sockets.connections.iter_mut();
-        let free = all.filter_map(|connection| {
+    pub fn take_connection(&mut self) -> Result<Handle, Error> {
+        let all = self.sockets.connections.iter().enumerate();
+        let free = all.filter_map(|(index, connection)| {
             let handle = connection.handle?;
-            let rank = rank(self.sockets.set.get::<tcp::Socket<'_>>(handle).state())?;
-            (!connection.taken).then_some((rank, connection, handle))
+            let rank = rank(self.tcp(handle).state())?;
+            (!connection.taken).then_some((rank, index, handle))
         });
-        let (_, connection, handle) = free.min_by_key(|free| free.0).ok_or(Error::NoSocket)?;
-        connection.taken = true;
-        let socket = self.tcp(handle);
+        let (_, index, handle) = free.min_by_key(|free| free.0).ok_or(Error::NoSocket)?;
+        self.sockets.connections[index].taken = true;
+        self.sockets.set_owner(handle, NOTHING);
+        let socket = self.tcp_mut(handle);
         socket.abort();
         socket.set_timeout(Some(PATIENCE));
         socket.set_keep_alive(Some(KEEP_ALIVE));
@@ -221,9 +320,10 @@ impl<P: Port> Stack<P> {
     }
 
     /// Gives a connection back, which may still have to transmit its end.
-    pub fn give_connection(&mut self, handle: SocketHandle) {
-        for connection in &mut *self.sockets.connections {
-            connection.taken &= connection.handle != Some(handle);
+    pub fn give_connection(&mut self, handle: Handle) {
+        if let Some(connection) = self.sockets.connection_mut(handle) {
+            connection.taken = false;
+            self.sockets.mark(handle);
         }
     }
 
@@ -232,13 +332,8 @@ impl<P: Port> Stack<P> {
     /// # Errors
     ///
     /// If the port is zero, or the connection is in use.
-    pub fn listen(
-        &mut self,
-        handle: SocketHandle,
-        address: Ipv4Addr,
-        port: u16,
-    ) -> Result<(), Error> {
-        let listening = self.tcp(handle).listen(endpoint(address, port));
+    pub fn listen(&mut self, handle: Handle, address: Ipv4Addr, port: u16) -> Result<(), Error> {
+        let listening = self.tcp_mut(handle).listen(endpoint(address, port));
         listening.map_err(|_| Error::Address)
     }
 
@@ -249,13 +344,14 @@ impl<P: Port> Stack<P> {
     /// If there is no route to the peer, or it is no address of a host.
     pub fn connect(
         &mut self,
-        handle: SocketHandle,
+        handle: Handle,
         peer: SocketAddrV4,
         port: Option<u16>,
     ) -> Result<SocketAddrV4, Error> {
         let source = self.source(*peer.ip()).ok_or(Error::Address)?;
         let port = port.unwrap_or_else(|| self.free_port());
-        let socket = self.sockets.set.get_mut::<tcp::Socket<'_>>(handle);
+        self.sockets.mark(handle);
+        let socket = self.sockets.get_mut::<tcp::Socket<'_>>(handle);
         let local = endpoint(source, port);
         let opened = socket.connect(self.interface.context(), crate::udp::endpoint(peer), local);
         opened.map_err(|_| Error::Address)?;
@@ -270,31 +366,25 @@ impl<P: Port> Stack<P> {
     /// Whether connections wait for peers at a port.
     #[must_use]
     pub fn is_listening(&self, port: u16) -> bool {
-        let mut sockets = self.sockets.set.iter();
-        sockets.any(|(_, socket)| match socket {
-            Socket::Tcp(socket) => socket.is_listening() && socket.listen_endpoint().port == port,
-            _ => false,
-        })
+        let mut all = self.sockets.open_connections();
+        all.any(|(_, socket)| socket.is_listening() && socket.listen_endpoint().port == port)
     }
 
     /// Whether a connection has a port, or waits for peers at it.
     #[must_use]
     pub fn has_connection(&self, port: u16) -> bool {
-        let mut sockets = self.sockets.set.iter();
-        sockets.any(|(_, socket)| match socket {
-            Socket::Tcp(socket) => {
-                let local = socket.local_endpoint().map(|local| local.port);
-                let listens = socket.is_listening() && socket.listen_endpoint().port == port;
-                listens || local == Some(port)
-            }
-            _ => false,
+        let mut all = self.sockets.open_connections();
+        all.any(|(_, socket)| {
+            let local = socket.local_endpoint().map(|local| local.port);
+            let listens = socket.is_listening() && socket.listen_endpoint().port == port;
+            listens || local == Some(port)
         })
     }
 
     /// A port for a socket without one.
     fn ephemeral_port(&mut self, is_free: impl Fn(&Self, u16) -> bool) -> u16 {
         // One more candidate than sockets that may have one.
-        for _ in 0..=self.sockets.set.iter().count() {
+        for _ in 0..=self.sockets.count() {
             self.ephemeral = (self.ephemeral + 1) % (u16::MAX - FIRST_EPHEMERAL);
             if is_free(self, FIRST_EPHEMERAL + self.ephemeral) {
                 break;
@@ -305,20 +395,13 @@ impl<P: Port> Stack<P> {
 
     /// Whether a socket for datagrams has this port.
     fn is_bound(&self, port: u16) -> bool {
-        let mut sockets = self.sockets.set.iter();
-        sockets.any(|(_, socket)| match socket {
-            Socket::Udp(socket) => socket.is_open() && socket.endpoint().port == port,
-            _ => false,
-        })
+        self.sockets.bound(port).is_some()
     }
 
-    /// Bytes in the receive buffers for datagrams.
-    fn queued(&self) -> usize {
-        let bytes = |(_, socket): (_, &Socket<'_>)| match socket {
-            Socket::Udp(socket) => socket.recv_queue(),
-            _ => 0,
-        };
-        self.sockets.set.iter().map(bytes).sum()
+    /// Bytes in the receive buffer of a socket for datagrams.
+    fn queued(&mut self, handle: Option<Handle>) -> usize {
+        let known = handle.filter(|handle| self.sockets.is_for_datagrams(*handle));
+        known.map_or(0, |handle| self.udp(handle).recv_queue())
     }
 
     /// Takes the address that a DHCP server assigned, or gives it back.
@@ -326,11 +409,7 @@ impl<P: Port> Stack<P> {
         let Some(handle) = self.sockets.dhcp else {
             return;
         };
-        let event = self
-            .sockets
-            .set
-            .get_mut::<dhcpv4::Socket<'_>>(handle)
-            .poll();
+        let event = self.sockets.get_mut::<dhcpv4::Socket<'_>>(handle).poll();
         let lease = match event {
             None => return,
             Some(dhcpv4::Event::Deconfigured) => None,
@@ -378,22 +457,6 @@ const fn rank(state: tcp::State) -> Option<u8> {
         tcp::State::FinWait2 => Some(2),
         _ => None,
     }
-}
-
-/// Port of a whole datagram of at least one byte in an Ethernet frame.
-fn datagram_port(frame: &[u8]) -> Option<u16> {
-    const IPV4: &[u8] = &[8, 0];
-    const UDP: u8 = 17;
-    let packet = frame.get(14..)?;
-    let is_udp = frame.get(12..14)? == IPV4 && *packet.get(9)? == UDP;
-    // Neither a later fragment nor one with more to come.
-    let is_whole = *packet.get(6)? & 0x3f == 0 && *packet.get(7)? == 0;
-    if !is_udp || !is_whole {
-        return None;
-    }
-    let header = usize::from(*packet.first()? & 0xf) * 4;
-    let [_, _, high, low, length @ ..] = packet.get(header..)?.first_chunk::<6>()?;
-    (u16::from_be_bytes(*length) > 8).then_some(u16::from_be_bytes([*high, *low]))
 }
 
 fn instant(nanoseconds: u64) -> Instant {

@@ -74,6 +74,7 @@ impl Sockets {
                 _ => Errno::ENOBUFS,
             })?;
             (socket.handle, port) = (Some(handle), bound);
+            stack.set_owner(handle, number);
         }
         socket.local = Some(SocketAddrV4::new(host, port));
         Ok(())
@@ -189,7 +190,8 @@ impl Sockets {
                 return Err(ENETUNREACH);
             }
         }
-        socket.options.apply(stack.tcp(handle));
+        socket.options.apply(stack.tcp_mut(handle));
+        stack.set_owner(handle, number);
         (socket.handle, socket.state) = (Some(handle), State::Connecting(Instant::now()));
         socket.note(number, stack);
         Ok(None)
@@ -201,7 +203,7 @@ impl Sockets {
             && socket.stream
             && let Some(handle) = socket.handle
         {
-            socket.options.apply(stack.tcp(handle));
+            socket.options.apply(stack.tcp_mut(handle));
         }
     }
 
@@ -266,7 +268,8 @@ impl Sockets {
         (socket.local, socket.peer) = (local, peer);
         (socket.handle, socket.state) = (Some(handle), State::Connected);
         socket.options = options;
-        socket.options.apply(stack.tcp(handle));
+        socket.options.apply(stack.tcp_mut(handle));
+        stack.set_owner(handle, accepted);
         self.get_mut(number)?.refresh(number, stack);
         Ok(Some((accepted, peer.unwrap_or(ANY))))
     }
@@ -303,7 +306,7 @@ impl Sockets {
             && write
             && let Some(handle) = socket.handle
         {
-            stack.tcp(handle).close();
+            stack.tcp_mut(handle).close();
         }
         let events = socket.events(number, stack);
         files.notify(socket.source, events | ready::PEER_HANGUP);
@@ -328,7 +331,7 @@ impl Sockets {
             return;
         }
         if let Some(handle) = socket.handle.take() {
-            let connection = stack.tcp(handle);
+            let connection = stack.tcp_mut(handle);
             // As in Linux, bytes that nothing reads are refused.
             let aborts = connection.recv_queue() > 0 || socket.options.aborts();
             if aborts || matches!(socket.state, State::Connecting(_)) {
@@ -349,7 +352,7 @@ impl Socket {
         if self.stream
             && let Some(handle) = self.handle.take()
         {
-            stack.tcp(handle).abort();
+            stack.tcp_mut(handle).abort();
             stack.give_connection(handle);
         }
         stack.end_queue(number);

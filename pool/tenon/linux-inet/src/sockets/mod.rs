@@ -6,10 +6,9 @@ mod transfer;
 pub(crate) use transfer::Received;
 
 use crate::settings::Options;
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::tcp;
 use tenon_frames::Table;
-use tenon_inet::{ImageStack, SocketAddrV4};
+use tenon_inet::{Handle, ImageStack, SocketAddrV4};
 use tenon_process::{Errno, Files, Frames, ready};
 use tenon_thread::time::{Duration, Instant};
 
@@ -17,6 +16,8 @@ use tenon_thread::time::{Duration, Instant};
 const SOCKETS: u32 = 1024;
 /// How long a closed socket keeps datagrams that it has not transmitted.
 const LINGER: Duration = Duration::from_secs(2);
+/// How long it takes at most until all sockets are looked at, while there is traffic.
+const LOOK: Duration = Duration::from_millis(100);
 /// A connection that ends later than this after its begin has ended by itself, not by its peer.
 const PATIENCE: Duration = Duration::from_secs(25);
 
@@ -54,7 +55,7 @@ pub(crate) struct Socket {
     error: Option<Errno>,
     /// Its source of events.
     source: u32,
-    handle: Option<SocketHandle>,
+    handle: Option<Handle>,
     /// Connections of a listener that can wait to be accepted.
     backlog: usize,
     ended_read: bool,
@@ -71,6 +72,8 @@ pub(crate) struct Socket {
 #[derive(Debug)]
 pub(crate) struct Sockets {
     table: Table<Socket>,
+    /// When all were looked at last.
+    looked: Option<Instant>,
 }
 
 impl Sockets {
@@ -78,6 +81,7 @@ impl Sockets {
     pub(crate) const fn new() -> Self {
         Self {
             table: Table::new(SOCKETS),
+            looked: None,
         }
     }
 
@@ -152,29 +156,52 @@ impl Sockets {
         Ok(socket.receivable(stack))
     }
 
-    /// States the events of sockets that have changed, has listeners wait for further peers, and
-    /// removes those that have transmitted their last datagrams.
+    /// States the events of sockets that have received or transmitted; of all after a connection has
+    /// had another state, or after some time: listeners then wait for further peers, and closed sockets
+    /// are removed that have transmitted their last datagrams.
     pub(crate) fn look(&mut self, stack: &mut ImageStack, files: &mut Files, frames: &mut Frames) {
-        let mut next = self.table.next(0);
-        while let Some(number) = next {
-            next = self.table.next(number + 1);
-            let Some(socket) = self.table.get_mut(number) else {
-                continue;
-            };
-            socket.refresh(number, stack);
-            if let State::Closed(end) = socket.state {
-                let sent = socket
-                    .handle
-                    .is_none_or(|at| stack.udp(at).send_queue() == 0);
-                if sent || Instant::now() >= end {
-                    self.remove(number, stack, frames);
-                }
-                continue;
+        let now = Instant::now();
+        let all = stack.take_change() || self.looked.is_none_or(|looked| now >= looked + LOOK);
+        let mut place = 0;
+        while let Some((next, number)) = stack.next_news(place) {
+            place = next;
+            if !all {
+                self.look_at(number, stack, files, frames);
             }
-            let news = socket.news(number, stack);
-            if news != 0 {
-                files.notify(socket.source, news);
+        }
+        if all {
+            self.looked = Some(now);
+            let mut next = self.table.next(0);
+            while let Some(number) = next {
+                next = self.table.next(number + 1);
+                self.look_at(number, stack, files, frames);
             }
+        }
+    }
+
+    fn look_at(
+        &mut self,
+        number: u32,
+        stack: &mut ImageStack,
+        files: &mut Files,
+        frames: &mut Frames,
+    ) {
+        let Some(socket) = self.table.get_mut(number) else {
+            return;
+        };
+        socket.refresh(number, stack);
+        if let State::Closed(end) = socket.state {
+            let sent = socket
+                .handle
+                .is_none_or(|at| stack.udp(at).send_queue() == 0);
+            if sent || Instant::now() >= end {
+                self.remove(number, stack, frames);
+            }
+            return;
+        }
+        let news = socket.news(number, stack);
+        if news != 0 {
+            files.notify(socket.source, news);
         }
     }
 

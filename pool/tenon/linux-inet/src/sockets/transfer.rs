@@ -3,10 +3,9 @@
 use super::{Socket, Sockets, State};
 use crate::errno::ENETUNREACH;
 use crate::settings::index;
-use smoltcp::iface::SocketHandle;
 use smoltcp::socket::udp::{SendError, UdpMetadata};
 use smoltcp::wire::{IpAddress, IpEndpoint};
-use tenon_inet::{FRAME, ImageStack, SocketAddrV4, address_of};
+use tenon_inet::{FRAME, Handle, ImageStack, SocketAddrV4, address_of};
 use tenon_process::{Errno, Frames, Memory};
 
 /// Bytes of a datagram at most: behind the headers of Ethernet, IP and UDP.
@@ -106,7 +105,7 @@ impl Socket {
             (State::Connected | State::Ended, Some(handle)) => handle,
             _ => return Err(self.error.take().unwrap_or(Errno::ENOTCONN)),
         };
-        let connection = stack.tcp(handle);
+        let connection = stack.tcp_mut(handle);
         if connection.recv_queue() == 0 {
             return match self.error.take() {
                 Some(error) => Err(error),
@@ -151,7 +150,7 @@ impl Socket {
             (State::Connected, Some(handle)) => handle,
             _ => return Err(Errno::EPIPE),
         };
-        let connection = stack.tcp(handle);
+        let connection = stack.tcp_mut(handle);
         if !connection.may_send() {
             return Err(Errno::EPIPE);
         }
@@ -174,13 +173,9 @@ impl Socket {
     }
 
     /// The length of the first datagram, without those that are not of the peer.
-    pub(super) fn first_length(
-        &self,
-        stack: &mut ImageStack,
-        handle: SocketHandle,
-    ) -> Option<usize> {
+    pub(super) fn first_length(&self, stack: &mut ImageStack, handle: Handle) -> Option<usize> {
         let socket = stack.udp(handle);
-        loop {
+        while socket.can_recv() {
             let (bytes, from) = socket.peek().ok()?;
             let is_other = |peer: SocketAddrV4| address_of(from.endpoint) != peer;
             if !self.peer.is_some_and(is_other) {
@@ -188,6 +183,7 @@ impl Socket {
             }
             let _ = socket.recv();
         }
+        None
     }
 
     fn receive_datagram(
@@ -239,7 +235,7 @@ impl Socket {
         let source = bound.map_or(source, |local| *local.ip());
         let mut meta = UdpMetadata::from(IpEndpoint::new(IpAddress::Ipv4(*to.ip()), to.port()));
         meta.local_address = Some(IpAddress::Ipv4(source));
-        match stack.udp(handle).send_slice(&bytes[..length], meta) {
+        match stack.send(handle, &bytes[..length], meta) {
             Ok(()) => Ok(Some(length)),
             Err(SendError::BufferFull) => Ok(None),
             Err(SendError::Unaddressable) => Err(ENETUNREACH),
