@@ -47,6 +47,13 @@ def only(text):
         ("once per millisecond", 1_000_000),
         ("once every 2 ms", 2_000_000),
         ("10 per second", 100_000_000),
+        ("2k5 Hz", 400_000),
+        ("10^3 Hz", 1_000_000),
+        ("2 x 10^3 Hz", 500_000),
+        ("48 ksps", 20_833),
+        ("2 kSa/s", 500_000),
+        ("100k samples/s", 10_000),
+        ("every 1 min 30 s", 90_000_000_000),
     ],
 )
 def test_a_rate_is_a_period_in_nanoseconds(text, nanoseconds):
@@ -64,6 +71,7 @@ def test_a_rate_is_a_period_in_nanoseconds(text, nanoseconds):
         ("one and a half ms", 1_500_000),
         ("five hundred microseconds", 500_000),
         ("800ns", 800),
+        ("1 min 30 s", 90_000_000_000),
     ],
 )
 def test_a_time_is_nanoseconds(text, nanoseconds):
@@ -80,6 +88,7 @@ def test_a_time_is_nanoseconds(text, nanoseconds):
         ("half a gigabyte", 512 << 20),
         ("a quarter of a gigabyte", 256 << 20),
         ("two gigabytes", 2 << 30),
+        ("0x10000 bytes", 64 << 10),
     ],
 )
 def test_a_size_is_bytes_and_binary(text, size):
@@ -87,7 +96,8 @@ def test_a_size_is_bytes_and_binary(text, size):
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("four cores", 4), ("quad-core", 4), ("two 1 kHz loops", 2), ("3 m", 3)]
+    ("text", "count"),
+    [("four cores", 4), ("quad-core", 4), ("two 1 kHz loops", 2), ("3 m", 3), ("half a dozen", 6)],
 )
 def test_a_count_is_a_count(text, count):
     found = only(text)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeVar
 
-from tenonos.plan.english.text import Token, number_at
+from tenonos.plan.english.text import Token, number_at, word_at
 
 Dimension = Literal["rate", "time", "size", "count"]
 
@@ -27,13 +27,14 @@ _TIME = {
     60_000_000_000: "min minute minutes",
     3_600_000_000_000: "h hr hrs hour hours",
     86_400_000_000_000: "day days",
+    10**15: "Ms Msec Msecs",
 }
 _RATE = {
     Fraction(1, 1_000_000): "µhz μhz uhz microhertz",
-    Fraction(1, 1_000): "millihertz",
+    Fraction(1, 1_000): "millihertz mHz mHZ",
     Fraction(1): "hz hertz fps",
-    Fraction(1_000): "khz kilohertz",
-    Fraction(1_000_000): "mhz megahertz",
+    Fraction(1_000): "khz kilohertz ksps",
+    Fraction(1_000_000): "mhz megahertz msps",
     Fraction(1_000_000_000): "ghz gigahertz",
 }
 _SIZE = {
@@ -53,36 +54,24 @@ def _table(rows: dict[Scale, str]) -> dict[str, Scale]:
 
 
 TIME, RATE, SIZE = _table(_TIME), _table(_RATE), _table(_SIZE)
-_MEGA_PER_MILLI = 10**9
 CORES = frozenset(
     ["core", "cores", "cpu", "cpus", "vcpu", "vcpus", "pcpu", "pcpus", "processor", "processors"]
 )
 MULTICORE = {"single": 1, "dual": 2, "quad": 4, "quadruple": 4, "hexa": 6, "octa": 8, "octo": 8}
 _TIMES = {"once": 1, "twice": 2, "thrice": 3}
-_REPEATED = frozenset(
-    "times x cycles iterations samples updates activations rounds runs passes executions".split()
-)
-"""Nouns for events per unit of time."""
-_EACH = frozenset(("per", "a", "an", "each", "every", "/"))
+_REPEATED = "times x cycles iterations samples updates activations rounds runs passes executions sa"
+_EVENTS = _TIMES | dict.fromkeys(_REPEATED.split(), 1) | {"ksa": 1_000, "ks": 1_000, "msa": 10**6}
+"""Words for events per unit of time, each with its number."""
+_EACH = frozenset("per a an each every / in within".split())
 _A_UNIT = frozenset(("per", "a", "an", "/"))
+_NAMES = TIME.keys() | RATE.keys() | SIZE.keys()
+_PLURALS = {name for name in ("times", *_NAMES) if len(name) > 3 and name.endswith("s")}
+"""Units that follow an article only in place of words of another language."""
 
 
-def _time(words: Sequence[Token], at: int) -> int | None:
-    """Nanoseconds of the unit of time at a token; `Ms` is 10⁹ times `ms`."""
-    scale = TIME.get(_word(words, at))
-    if scale is None or words[at].word not in ("ms", "msec", "msecs"):
-        return scale
-    text = words[at].text
-    return scale * _MEGA_PER_MILLI if text[0] == "M" and not text.isupper() else scale
-
-
-def _rate(words: Sequence[Token], at: int) -> Fraction | None:
-    """Hertz of the unit of a rate at a token; `MHz` is 10⁹ times `mHz`."""
-    scale = RATE.get(_word(words, at))
-    if scale is None or words[at].word != "mhz":
-        return scale
-    text = words[at].text
-    return scale / _MEGA_PER_MILLI if text[0] == "m" and not text.islower() else scale
+def _unit(table: dict[str, Scale], words: Sequence[Token], at: int) -> Scale | None:
+    """The scale of the unit at a token, as written or in lower case: `Ms` is 10⁹ times `ms`."""
+    return table.get(words[at].text) or table.get(words[at].word) if at < len(words) else None
 
 
 _DOUBTS = (
@@ -120,7 +109,7 @@ def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
         _every(words, at)
         or _multicore(words, at)
         or _number(words, at)
-        or _times(words, at, 1, at, at)
+        or _frequency(words, at, None, at)
     )
 
 
@@ -130,11 +119,11 @@ def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
     index = at
     while index < len(words) and (number := number_at(words, index)):
         after = number[1]
-        if _word(words, after) not in (",", "and"):
+        if word_at(words, after) not in (",", "and"):
             break
         numbers.append((index, after))
         index = after + 1
-        if _word(words, index) == "and":
+        if word_at(words, index) == "and":
             index += 1
     last = quantity_at(words, index) if numbers and index < len(words) else None
     number = number_at(words, index) if last else None
@@ -150,52 +139,57 @@ def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
     return [*found, last]
 
 
+def span_at(words: Sequence[Token], at: int) -> tuple[Fraction, int] | None:
+    """Nanoseconds, and the index after them: `2 ms`, `1 min 30 s`, `half second`, `second`."""
+    number = number_at(words, at) if at < len(words) else None
+    value, index = number or (1, at)
+    index = _skip_hyphen(words, index)
+    scale = _unit(TIME, words, index)
+    if scale is None:
+        return None
+    parts = number and scale >= TIME["minute"] and word_at(words, index + 1)[:1].isdecimal()
+    rest = span_at(words, index + 1) if parts else None
+    if rest is None or rest[0] >= scale:
+        rest = Fraction(0), index + 1
+    return Fraction(str(value)) * scale + rest[0], rest[1]
+
+
 def _every(words: Sequence[Token], at: int) -> Quantity | None:
     """`every 2 ms`, `each millisecond`, `every half second`, `every other millisecond`."""
-    if words[at].word not in ("every", "each", "per"):
+    if words[at].word not in ("every", "each"):
         return None
-    index, factor = at + 1, Fraction(1)
-    if _word(words, index) in ("other", "second") and _word(words, index + 1) in TIME:
-        factor, index = Fraction(2), index + 1
-    elif index < len(words) and (number := number_at(words, index)):
-        factor, index = Fraction(str(number[0])), number[1]
-    index = _skip_hyphen(words, index)
-    scale = _time(words, index)
-    if scale is None or words[at].word == "per":
-        return None
-    return _whole("rate", factor * scale, at, index + 1)
+    other = word_at(words, at + 1) in ("other", "second") and word_at(words, at + 2) in TIME
+    span = span_at(words, at + 1 + other)
+    return _whole("rate", span[0] * (1 + other), at, span[1]) if span else None
 
 
 def _multicore(words: Sequence[Token], at: int) -> Quantity | None:
     """`quad-core`, `single core`."""
     count = MULTICORE.get(words[at].word)
     index = _skip_hyphen(words, at + 1)
-    if count is None or _word(words, index) not in CORES:
+    if count is None or word_at(words, index) not in CORES:
         return None
     return Quantity("count", count, at, index + 1)
 
 
 def _number(words: Sequence[Token], at: int) -> Quantity | None:
-    number = number_at(words, at)
+    one = words[at].word == "a" and word_at(words, at + 1) in _PLURALS
+    number = (1, at + 1) if one else number_at(words, at)
     if number is None:
-        if words[at].word in ("a", "an", "one"):
-            return _times(words, at, 1, at, at)
         return None
     value, after = Fraction(str(number[0])), number[1]
-    times = _times(words, at, value, after, at)
-    if times:
-        return times
     index = _skip_hyphen(words, after)
-    unit = _word(words, index)
-    if unit == "k" and _word(words, index + 1) == "hz":
-        return _period(value * 1_000, at, index + 2)
-    if hertz := _rate(words, index):
-        return _period(value * hertz, at, index + 1)
-    if (scale := _time(words, index)) and not (unit in ("s", "min", "h") and index != after):
-        return _whole("time", value * scale, at, index + 1)
+    unit = word_at(words, index)
+    rate = _frequency(words, at, value, after)
+    if rate is None and unit == "k" and word_at(words, index + 1) not in _A_UNIT:
+        rate = _frequency(words, at, value * 1_000, index + 1)
+    if rate:
+        return rate
+    if (span := span_at(words, at + one)) and not (unit in ("s", "min", "h") and index != after):
+        return _whole("time", span[0], at, span[1])
     if unit in SIZE and _is_size(words, index):
         return _whole("size", value * SIZE[unit], at, index + 1)
-    if value.denominator == 1 and value > 0:
+    if value.denominator == 1 and value > 0 and not one:
         return Quantity("count", int(value), at, after)
     return None
 
@@ -206,45 +200,27 @@ def _is_size(words: Sequence[Token], index: int) -> bool:
     return len(unit.word) > 1 or unit.start == words[index - 1].end
 
 
-def _times(
-    words: Sequence[Token], at: int, value: Fraction | int, after: int, first: int
+def _frequency(
+    words: Sequence[Token], first: int, value: Fraction | None, at: int
 ) -> Quantity | None:
-    """`1000 times a second`, `twice per millisecond`, `once every 2 ms`, `10 per second`, `50
-    frames a second`."""
-    word = _word(words, after)
-    if word in _TIMES and after == at:
-        value, index = Fraction(_TIMES[word]), after + 1
-    elif word in _REPEATED:
-        index = after + 1
-    elif after > at and word in _A_UNIT and _word(words, after + 1) in TIME:
-        index = after
-    elif after > at and _is_event(words, after):
-        index = after + 1
+    """`1 kHz`, `1000 times a second`, `twice per millisecond`, `once every 2 ms`, `10 per second`,
+    `50 frames a second`; `value` is the number before a token, if any."""
+    index = _skip_hyphen(words, at)
+    if value and (hertz := _unit(RATE, words, index)):
+        return _whole("rate", Fraction(1_000_000_000) / (value * hertz), first, index + 1)
+    word, index = word_at(words, at), at + 1
+    if word in _EVENTS and not (word in _TIMES and value is not None):
+        value = (1 if value is None else value) * _EVENTS[word]
+    elif value is not None and word in _A_UNIT and word_at(words, index) in TIME:
+        index = at
     else:
+        per = word_at(words, index) in _A_UNIT and word_at(words, index + 1) in TIME
+        if value is None or word in _NAMES or not per or not word.isalpha():
+            return None
+    if word_at(words, index) not in _EACH:
         return None
-    if _word(words, index) not in _EACH | {"in", "within"}:
-        return None
-    index += 1
-    if index < len(words) and (span := number_at(words, index)):
-        unit = _skip_hyphen(words, span[1])
-        if (scale := _time(words, unit)) and value:
-            return _whole("rate", Fraction(str(span[0])) * scale / value, first, unit + 1)
-    scale = _time(words, index)
-    if scale is None or not value:
-        return None
-    return _whole("rate", Fraction(scale) / value, first, index + 1)
-
-
-def _is_event(words: Sequence[Token], at: int) -> bool:
-    """Whether a noun that is no unit stands before a unit of time: `frames per second`."""
-    word = _word(words, at)
-    unit = word in TIME or word in SIZE or word in RATE
-    each = _word(words, at + 1) in _A_UNIT
-    return word.isalpha() and not unit and each and _word(words, at + 2) in TIME
-
-
-def _period(hertz: Fraction, first: int, last: int) -> Quantity | None:
-    return _whole("rate", Fraction(1_000_000_000) / hertz, first, last) if hertz > 0 else None
+    span = span_at(words, index + 1)
+    return _whole("rate", span[0] / value, first, span[1]) if span and value else None
 
 
 def _whole(dimension: Dimension, value: Fraction, first: int, last: int) -> Quantity | None:
@@ -253,11 +229,7 @@ def _whole(dimension: Dimension, value: Fraction, first: int, last: int) -> Quan
 
 
 def _skip_hyphen(words: Sequence[Token], at: int) -> int:
-    return at + 1 if _word(words, at) in ("-", "‑", "–") else at
-
-
-def _word(words: Sequence[Token], at: int) -> str:
-    return words[at].word if 0 <= at < len(words) else ""
+    return at + 1 if word_at(words, at) in ("-", "‑", "–") else at
 
 
 def signed(words: Sequence[Token], first: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tenonos.plan.english import grammar as g
 from tenonos.plan.english.quantities import RATE, SIZE, TIME
-from tenonos.plan.english.text import Token, number_at, stem
+from tenonos.plan.english.text import Token, number_at, stem, word_at
 
 _PICKS = frozenset("the each every both all".split())
 _NO_NOUNS = g.STRUCTURE | g.SPLITTERS | g.VERBS | g.ADJECTIVES | g.ADVERBS | {*TIME, *RATE, *SIZE}
@@ -50,27 +50,23 @@ def roles(
         if number and number[0] >= 1 and _may_be(words, taken, number[1]):
             role = (int(number[0]), index, number[1] + 1)
             counted.setdefault(stem(words[number[1]].word), role)
-        if word.word in _PICKS and _word(words, index + 2) in g.VERBS:
-            earlier = counted.get(stem(_word(words, index + 1)))
-            new = not known(_word(words, index + 1)) or _equates(words, index + 2)
+        if word.word in _PICKS and word_at(words, index + 2) in g.VERBS:
+            earlier = counted.get(stem(word_at(words, index + 1)))
+            new = not known(word_at(words, index + 1)) or _equates(words, index + 2)
             if earlier and earlier[2] <= index and new:
-                yield Role(*counted.pop(stem(_word(words, index + 1))), index)
+                yield Role(*counted.pop(stem(word_at(words, index + 1))), index)
 
 
 def _equates(words: Sequence[Token], at: int) -> bool:
     """Whether a verb is a copula with a definition: `is a loop`, `is Linux`."""
     after = words[at + 1] if at + 1 < len(words) else None
-    equals = _word(words, at) in ("is", "are") and after is not None
+    equals = word_at(words, at) in ("is", "are") and after is not None
     return equals and (after.word in g.INDEFINITE or after.text[0].isupper())
 
 
 def _may_be(words: Sequence[Token], taken: Sequence[bool], at: int) -> bool:
     """Whether a noun stands alone."""
-    word, after = _word(words, at), _word(words, at + 1)
+    word, after = word_at(words, at), word_at(words, at + 1)
     if not word.isalpha() or taken[at] or word in _NO_NOUNS:
         return False
     return not after or after in _BEHIND
-
-
-def _word(words: Sequence[Token], at: int) -> str:
-    return words[at].word if 0 <= at < len(words) else ""

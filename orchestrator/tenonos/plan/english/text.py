@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 
 _TOKEN = re.compile(
-    r"(?<!\S)w/o?(?=\s)|\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
+    r"(?<!\S)w/o?(?=\s)|0x[\da-f]{1,12}(?!\w)|\d+k\d+(?=\s?Hz)"
+    r"|(?:\d+(?:\.\d+)?\s?[x×*·]\s?)?10(?:\^\d\d?|[²³⁴⁵⁶⁷⁸⁹])"
+    r"|\d+(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d+(?![a-z]))?|\.\d+"
     r"|[^\W\d_][^\W_]*(?:['’][^\W\d_]+)*|\S",
     re.IGNORECASE,
 )
+
+_SUPERSCRIPTS = str.maketrans({digit: f"^{value}" for value, digit in enumerate("²³⁴⁵⁶⁷⁸⁹", 2)})
 
 UNREADABLE = re.compile(r"[\ud800-\udfff]")
 """Surrogates for bytes that are not UTF-8."""
@@ -32,6 +36,7 @@ _AMERICAN = re.compile(r"(\w{3})iz(?=e|ing|ation)")
 _BRITISH = re.compile(r"(\w{3})our(?=s?$|ed$|ing$)")
 """Alternative spellings of endings, mapped to one."""
 FRACTIONS = {"half": 0.5, "quarter": 0.25, "tenth": 0.1, "hundredth": 0.01, "thousandth": 0.001}
+FRACTIONS |= {"½": 0.5, "¼": 0.25}
 _TH = """third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
     fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split()
 _TIETH = "thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth".split()
@@ -84,64 +89,77 @@ def tokens(text: str) -> list[Token]:
 def number_at(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     """The number that starts at a token, and the index after it.
 
-    Digits (`1,000`, `2.5`, `1/2`), words (`four`, `twenty-five`, `a thousand`, `one and a half`)
-    and fractions (`half a`, `a quarter of a`).
+    Digits (`1,000`, `2.5`, `1/2`, `10^3`, `2k5`, `0x40`), words (`four`, `twenty-five`, `a
+    thousand`, `one and a half`) and fractions (`half a`, `a quarter of a`, `half a dozen`).
     """
     token = words[at]
     if token.is_number:
         first = at
         while _is_group(words, at):
             at += 1
-        digits = "".join(word.text for word in words[first : at + 1])
-        value = float(digits.replace(",", "").replace("_", ""))
+        value = _value("".join(word.text for word in words[first : at + 1]))
         if value > LARGEST:
             return None
-        if _word(words, at + 1) == "/" and _is_number(words, at + 2):
-            divisor = float(words[at + 2].text.replace(",", ""))
+        if word_at(words, at + 1) == "/" and word_at(words, at + 2)[:1].isdecimal():
+            divisor = _value(words[at + 2].text)
             return (value / divisor, at + 3) if divisor else None
-        if _word(words, at + 1) in SCALES:
-            return value * SCALES[_word(words, at + 1)], at + 2
-        return value, at + 1
+        return _scaled(words, value, at + 1)
     return _fraction(words, at) or _spelled(words, at)
+
+
+def _value(text: str) -> float:
+    """The value of a number in digits."""
+    plain = re.sub(r"[,_\s]", "", text.lower().translate(_SUPERSCRIPTS))
+    factor, power, exponent = plain.partition("10^")
+    if power:
+        return float(f"{factor.rstrip('x×*·') or 1}e{exponent}")
+    if plain.startswith("0x"):
+        return float(int(plain, 16))
+    return float(f"{plain.replace('k', '.')}e3" if "k" in plain else plain)
+
+
+def _scaled(words: Sequence[Token], value: float, at: int) -> tuple[float, int]:
+    """A number with the scale that may follow: `2 thousand`, `half a dozen`."""
+    scale = SCALES.get(word_at(words, at))
+    return (value * scale, at + 1) if scale else (value, at)
 
 
 def _is_group(words: Sequence[Token], at: int) -> bool:
     """Whether a number continues after a blank: `100 000`."""
-    if not _is_number(words, at + 1):
-        return False
-    one, other = words[at], words[at + 1]
-    digits = one.text.isdecimal() and other.text.isdecimal() and len(one.text) <= 3
-    return digits and len(other.text) == 3 and other.start == one.end + 1
+    one, other = word_at(words, at), word_at(words, at + 1)
+    digits = one.isdecimal() and other.isdecimal() and len(one) <= 3 == len(other)
+    return digits and words[at + 1].start == words[at].end + 1
 
 
 def _fraction(words: Sequence[Token], at: int) -> tuple[float, int] | None:
-    index = at + 1 if _word(words, at) in ("a", "one") else at
-    value = FRACTIONS.get(_word(words, index))
-    if value is None and [_word(words, index + 1), _word(words, index + 2)] == ["of", "a"]:
-        value = ORDINALS.get(_word(words, index))
+    index = at + 1 if word_at(words, at) in ("a", "one") else at
+    value = FRACTIONS.get(word_at(words, index))
+    if value is None and [word_at(words, index + 1), word_at(words, index + 2)] == ["of", "a"]:
+        value = ORDINALS.get(word_at(words, index))
     if value is None:
         return None
-    return value, _of_a(words, index + 1)
+    return _scaled(words, value, _of_a(words, index + 1))
 
 
 def _of_a(words: Sequence[Token], index: int) -> int:
     """The index after the `of a` of a fraction."""
-    if _word(words, index) == "of":
+    if word_at(words, index) == "of":
         index += 1
-    return index + 1 if _word(words, index) in ("a", "an") else index
+    return index + 1 if word_at(words, index) in ("a", "an") else index
 
 
 def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
-    pair = at + 1 if _word(words, at) == "a" else at
-    if _word(words, pair) in GROUPS and _word(words, pair + 1) == "of":
-        return float(GROUPS[_word(words, pair)]), pair + 2
+    pair = at + 1 if word_at(words, at) == "a" else at
+    if word_at(words, pair) in GROUPS and word_at(words, pair + 1) == "of":
+        return float(GROUPS[word_at(words, pair)]), pair + 2
     total, current, index, seen = 0, 0, at, False
-    if _word(words, at) in ("a", "an") and _word(words, at + 1) in SCALES:
+    if word_at(words, at) in ("a", "an") and word_at(words, at + 1) in SCALES:
         current, index, seen = 1, at + 1, True
     while True:
-        word = _word(words, index)
+        word = word_at(words, index)
         if word in NUMBERS:
-            if seen and current % 10 and NUMBERS[word] < 10 and current < 100:
+            rest = current % 100
+            if rest and (rest < 20 or rest % 10 or NUMBERS[word] > 9):
                 break  # "two three": two numbers, not one
             current += NUMBERS[word]
         elif word in SCALES and (seen or _is_hundred(words, index)):
@@ -158,10 +176,10 @@ def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
     if not seen:
         return None
     value = float(total + current)
-    if (part := PARTS.get(_word(words, index))) is not None:
+    if (part := PARTS.get(word_at(words, index))) is not None:
         return value * part, _of_a(words, index + 1)  # "three quarters of a"
-    if _word(words, index) == "and" and _word(words, index + 1) == "a":
-        part = FRACTIONS.get(_word(words, index + 2))
+    if word_at(words, index) == "and" and word_at(words, index + 1) == "a":
+        part = FRACTIONS.get(word_at(words, index + 2))
         if part is not None:
             return value + part, index + 3
     return value, index
@@ -169,15 +187,15 @@ def _spelled(words: Sequence[Token], at: int) -> tuple[float, int] | None:
 
 def _is_hundred(words: Sequence[Token], at: int) -> bool:
     """Whether a scale is the whole number: `every hundred milliseconds`."""
-    return _word(words, at - 1) in ("every", "each", "per") and _word(words, at) != "dozen"
+    return word_at(words, at - 1) in ("every", "each", "per") and word_at(words, at) != "dozen"
 
 
 def _continues(words: Sequence[Token], at: int, value: int) -> bool:
     """Whether a hyphen or `and` joins two parts of one spelled number."""
-    following = NUMBERS.get(_word(words, at + 1))
+    following = NUMBERS.get(word_at(words, at + 1))
     if following is None:
         return False
-    if _word(words, at) == "-":
+    if word_at(words, at) == "-":
         return value % 10 == 0 and value % 100 >= 20 and following < 10
     return value >= 100
 
@@ -197,12 +215,9 @@ def compounds(words: Sequence[Token], indices: Sequence[int]) -> list[list[int]]
     return found
 
 
-def _word(words: Sequence[Token], at: int) -> str:
+def word_at(words: Sequence[Token], at: int) -> str:
+    """The word at an index; empty outside of the text."""
     return words[at].word if 0 <= at < len(words) else ""
-
-
-def _is_number(words: Sequence[Token], at: int) -> bool:
-    return 0 <= at < len(words) and words[at].is_number
 
 
 def words_of(text: str) -> list[str]:

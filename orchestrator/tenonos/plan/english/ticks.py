@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenonos.plan.english import grammar as g
-from tenonos.plan.english.text import Token
+from tenonos.plan.english.text import Token, word_at
 
 TICK = "tick"
 _MEASURES = frozenset("rate frequency period interval length".split())
@@ -40,21 +40,17 @@ def is_tick(words: Sequence[Token], first: int, last: int) -> bool:
 
 def _follows(words: Sequence[Token], at: int) -> bool:
     """`a 1 kHz system tick`."""
-    while _word(words, at) in _KINDS | {"-"}:
+    while word_at(words, at) in _KINDS | {"-"}:
         at += 1
-    return _word(words, at) == TICK
+    return word_at(words, at) == TICK
 
 
 def _precedes(words: Sequence[Token], first: int) -> bool:
     """`a tick of 1 ms`, `tick rate: 100 Hz`."""
     for at in range(first - 1, max(first - 1 - REACH, -1), -1):
-        word = _word(words, at)
+        word = word_at(words, at)
         if word == TICK:
-            return _word(words, at - 1) in _BEFORE
+            return word_at(words, at - 1) in _BEFORE
         if word not in _OF | _MEASURES:
             return False
     return False
-
-
-def _word(words: Sequence[Token], at: int) -> str:
-    return words[at].word if 0 <= at < len(words) else ""
