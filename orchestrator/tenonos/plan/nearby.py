@@ -15,8 +15,8 @@ from typing import TypeVar
 from tenonos.plan.english.text import GROUPS, NUMBERS
 from tenonos.plan.models import LINUX
 from tenonos.plan.phrase import CLAUSE
-from tenonos.plan.reader.numbers import WORDS
 from tenonos.plan.reader.reading import Amount, Claim, Owner, Reading, Task, Vm, overlap, span_of
+from tenonos.plan.reader.translation import WORDS
 
 _C = TypeVar("_C", bound=Claim)
 _COUNTED = TypeVar("_COUNTED", Task, Vm)

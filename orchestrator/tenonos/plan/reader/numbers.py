@@ -1,70 +1,34 @@
 """Quantities of an objective in any of the reader's languages, by the grammar of numbers.
 
 The grammar reads English. Words of other languages are replaced with its words, each at its own
-place; a number of a core, which it does not know, is a list of counts.
+place; what it does not know is read here: numbers of cores, priorities, and rates in the order of
+`毎秒100回`.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
-from tenonos.plan.english.quantities import CORES, listed_at, quantity_at
-from tenonos.plan.english.text import NUMBERS, Token, tokens
+from tenonos.plan.english.quantities import CORES, Quantity, listed_at, quantity_at, span_at
+from tenonos.plan.english.text import NUMBERS, Token, number_at, word_at
+from tenonos.plan.reader.translation import ORDINALS, WIDE, translated
 
 Dimension = Literal["rate", "time", "size", "count", "cpu"]
 
-_UNITS = {
-    "ns": "nanosekunde nanosekunden nanoseconde nanosecondes nanosegundo nanosegundos 纳秒 ナノ秒",
-    "us": "mikrosekunde mikrosekunden microseconde microsecondes microsegundo microsegundos 微秒"
-    " マイクロ秒",
-    "ms": "millisekunde millisekunden milliseconde millisecondes milisegundo milisegundos 毫秒"
-    " ミリ秒",
-    "s": "sekunde sekunden seconde secondes segundo segundos 秒 秒钟 秒間",
-    "minute": "minuten minutos minuto 分钟 分間",
-    "hour": "stunde stunden heure heures hora horas 小时 時間",
-    "hz": "赫兹 赫 ヘルツ hercios",
-    "khz": "千赫兹 千赫 キロヘルツ kilohercios",
-    "byte": "octet octets 字节 バイト",
-    "kb": "ko kio キロバイト",
-    "mb": "mo mio 兆 兆字节 メガ メガバイト",
-    "gb": "go gio ギガ ギガバイト",
-    "cores": "kern kerne kernen coeur coeurs cœur cœurs núcleo núcleos nucleo nucleos 核 核心"
-    " コア 个核 個 つ",
-    "times": "mal fois veces 次 回",
-    "per": "pro par por each 每 毎",
-    "a": "ein eine einen einem einer un une una",
-    "every": "alle jede jeden jedes chaque toutes cada 每隔",
-}
-_NUMBERS = (
-    "null zéro cero 零 〇",
-    "uno 一",
-    "zwei beide beiden deux dos ambos 二 两 二つ 両",
-    "drei trois tres 三",
-    "vier quatre cuatro 四",
-    "fünf cinq cinco 五",
-    "sechs six seis 六",
-    "sieben sept siete 七",
-    "acht huit ocho 八",
-    "neun neuf nueve 九",
-    "zehn dix diez 十",
-)
-WORDS = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-WORDS |= {word: str(value) for value, words in enumerate(_NUMBERS) for word in words.split()}
-WORDS |= {"tausend": "thousand", "mille": "thousand", "mil": "thousand", "千": "thousand"}
-"""Words of other languages, and those of the grammar in their place."""
-_WIDE = sorted((word for word in WORDS if word[0] > "\u2e7f"), key=len, reverse=True)
-_SPLIT = re.compile(f"{'|'.join(_WIDE)}|[\u2e80-\uffef]")
-_COMMA = re.compile(
-    r"(?<![\d,.])(\d+),(\d+)(?=\s?(?:[nuµμm]?s|[km]?hz|[kmg]i?[bo])\b)", re.IGNORECASE
-)
-"""A decimal comma, known by its unit."""
 _NAMED = CORES | {"#"}
 _JOINED = frozenset([",", "and", "&", "/", "und", "et", "y", "e", "、", "と", "和"])
-_TO = frozenset(["-", "–", "to", "bis", "à", "a", "~", "到", "から"])
+_TO = frozenset(["-", "–", "to", "bis", "à", "a", "~", "〜", "到"])
+_IS = frozenset([":", "=", "of", "is", "von", "de", "は", "が", "为", "是"])
+"""Words between a priority and its number."""
+_AFTER_SPAN = frozenset(["に", "で", "内", "中", "里"])
+_FREE = frozenset(["libre", "disponible"])
+"""Words after a core that has no number: `le premier cœur libre`."""
+_NUMBERED = frozenset(["号", "番"])
+_REACH = 4
+"""The most characters between a time and its count: `每秒采样100次`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +43,10 @@ class Found:
 
 def quantities(text: str) -> list[Found]:
     """Every quantity of a text in order; the longest at each place."""
-    words = _words(text)
-    found = [*_cores(words), *_amounts(words)]
+    words = translated(text)
+    named = list(_named(words))
+    found = [each for each, _ in named]
+    found += _amounts(words, {at for _, inside in named for at in inside})
     found.sort(key=lambda each: (each.start, each.start - each.end))
     kept: list[Found] = []
     for each in found:
@@ -89,27 +55,11 @@ def quantities(text: str) -> list[Found]:
     return kept
 
 
-def _words(text: str) -> list[Token]:
-    """The tokens of a text, those of other languages with the words of the grammar."""
-    narrow = "".join(_narrow(character) for character in text)
-    narrow = _COMMA.sub(r"\1.\2", narrow)
-    plain = _SPLIT.sub(lambda found: " " * len(found.group()), narrow)
-    wide = [Token(m.group(), m.start(), m.end()) for m in _SPLIT.finditer(narrow)]
-    both = sorted([*tokens(plain), *wide], key=lambda token: token.start)
-    return [Token(WORDS.get(t.word, t.text), t.start, t.end) for t in both]
-
-
-def _narrow(character: str) -> str:
-    """A character in its plain width, if that is one character."""
-    plain = unicodedata.normalize("NFKC", character)
-    return plain if len(plain) == 1 else character
-
-
-def _amounts(words: Sequence[Token]) -> Iterator[Found]:
+def _amounts(words: Sequence[Token], taken: set[int]) -> Iterator[Found]:
     at = 0
     while at < len(words):
-        several = listed_at(words, at)
-        one = quantity_at(words, at)
+        several = [] if at in taken else listed_at(words, at)
+        one = None if at in taken else _reversed(words, at) or quantity_at(words, at)
         for each in several or ([one] if one else []):
             start, end = words[each.first].start, words[each.last - 1].end
             yield Found(each.dimension, each.value, start, end)
@@ -117,38 +67,83 @@ def _amounts(words: Sequence[Token]) -> Iterator[Found]:
         at = max(last, at + 1)
 
 
-def _cores(words: Sequence[Token]) -> Iterator[Found]:
-    """The numbers of cores: `core 3`, `cores 0 to 2`, `CPUs 1, 2 and 3`."""
+def _reversed(words: Sequence[Token], at: int) -> Quantity | None:
+    """A rate whose time comes first: `毎秒100回`, `1秒に10回`."""
+    led = words[at].word in ("per", "each", "every")
+    span = span_at(words, at + led) if led or words[at].is_number else None
+    if span is None:
+        return None
+    index = span[1] + (word_at(words, span[1]) in _AFTER_SPAN)
+    for _ in range(_REACH if led else 0):
+        index += word_at(words, index) >= WIDE
+    number = number_at(words, index) if index < len(words) else None
+    if number is None or word_at(words, number[1]) != "times":
+        return None
+    joined = words[index].start == words[index - 1].end
+    value = Fraction(str(number[0]))
+    if not joined or value <= 0 or (value == 1 and span[1] > at + led + 1):
+        return None  # "每20毫秒一次" is a time
+    return Quantity("rate", max(round(span[0] / value), 1), at, number[1] + 1)
+
+
+def _named(words: Sequence[Token]) -> Iterator[tuple[Found, range]]:
+    """The numbers of cores and priorities, with their tokens: `core 3`, `cores 0 to 2`, `the third
+    core`, `2号核`, `priority 0`."""
     for at, token in enumerate(words):
-        index = at + 1
-        if token.word not in _NAMED or _number(words, index) is None:
-            continue
-        values: list[int] = []
-        first = index
-        while (value := _number(words, index)) is not None:
-            values.append(value)
-            index += 1
-            link = words[index].word if index < len(words) else ""
-            after = _number(words, index + 1)
-            if link in _TO and after is not None and value < after < value + 64:
-                values.extend(range(value + 1, after))
-                index += 1
-            elif link in _JOINED and after is not None and not _has_unit(words, index + 1):
-                index += 1
-            else:
-                break
-        yield Found("cpu", tuple(values), words[first].start, words[index - 1].end)
+        value, after = _number(words, at), word_at(words, at + 1)
+        if token.word in _NAMED:
+            index, values = _listed(words, at + 1)
+            if values and not _has_unit(words, at + 1):
+                yield _found("cpu", tuple(values), words, at + 1, index)
+        elif token.word == "priority":
+            first = at + 1 + (after in _IS)
+            value = _number(words, first)
+            if value is not None and not _has_unit(words, first):
+                yield _found("count", value, words, first, first + 1)
+        elif after in CORES and token.word in ORDINALS and word_at(words, at + 2) not in _FREE:
+            yield _found("cpu", (ORDINALS[token.word],), words, at, at + 1)
+        elif value and word_at(words, at - 1) == "第" and after in CORES:
+            yield _found("cpu", (value - 1,), words, at, at + 1)
+        elif value is not None and after in _NUMBERED and word_at(words, at + 2) in CORES:
+            yield _found("cpu", (value,), words, at, at + 1)
+
+
+def _found(
+    dimension: Dimension,
+    value: int | tuple[int, ...],
+    words: Sequence[Token],
+    first: int,
+    last: int,
+) -> tuple[Found, range]:
+    start, end = words[first].start, words[last - 1].end
+    return Found(dimension, value, start, end), range(first, last)
+
+
+def _listed(words: Sequence[Token], index: int) -> tuple[int, list[int]]:
+    """A list of numbers all in digits or all in words, and the index after it."""
+    values: list[int] = []
+    first = index
+    while (value := _number(words, index)) is not None:
+        values.append(value)
+        link, after = word_at(words, index + 1), _number(words, index + 2)
+        if after is None or words[index + 2].is_number != words[first].is_number:
+            return index + 1, values
+        if link in _TO and value < after < value + 64:
+            values.extend(range(value + 1, after))
+        elif link not in _JOINED or _has_unit(words, index + 2):
+            return index + 1, values
+        index += 2
+    return index, values
 
 
 def _has_unit(words: Sequence[Token], at: int) -> bool:
     """Whether a number is a time, a rate or a size: `core 3, 500 us`."""
-    found = quantity_at(words, at)
-    return found is not None and found.dimension != "count"
+    found, number = quantity_at(words, at), number_at(words, at)
+    alone = number is not None and number[1] == at + 1
+    return alone and found is not None and found.dimension != "count"
 
 
 def _number(words: Sequence[Token], at: int) -> int | None:
-    if at >= len(words):
-        return None
-    word = words[at].word
+    word = word_at(words, at)
     value = int(word) if word.isdecimal() and len(word) < 4 else NUMBERS.get(word)
     return value if value is not None and value < 1024 else None
