@@ -59,13 +59,25 @@ impl Frame {
         }
     }
 
-    /// The eight bytes at an offset, which lies that far before the end of the frame.
+    /// The eight bytes around an offset, from a multiple of eight on, as a little-endian word; those at
+    /// the end of the frame for an offset beyond.
+    #[inline]
     #[must_use]
-    pub fn word(&self, offset: usize) -> [u8; 8] {
-        let offset = offset.min(PAGE - 8);
+    pub fn word(&self, offset: usize) -> u64 {
         // SAFETY: the bytes lie within the frame, which is mapped and allocated; nothing has a Rust
         // reference to them.
-        unsafe { ((self.0 + offset) as *const [u8; 8]).read() }
+        u64::from_le(unsafe { self.place_of_word(offset).read() })
+    }
+
+    /// Sets the eight bytes that [`word`](Self::word) has.
+    #[inline]
+    pub fn set_word(&self, offset: usize, word: u64) {
+        // SAFETY: as for `word`.
+        unsafe { self.place_of_word(offset).write(word.to_le()) }
+    }
+
+    fn place_of_word(&self, offset: usize) -> *mut u64 {
+        (self.0 + (offset.min(PAGE - 8) & !7)) as *mut u64
     }
 
     /// Whether the frame has these bytes at an offset, all of them.

@@ -22,18 +22,22 @@ struct Record {
 
 impl Record {
     fn read(frame: &Frame, at: usize) -> Self {
-        let [a, b, c, d, e, f, g, h] = frame.word(at);
+        let word = frame.word(at);
         Self {
-            inode: u32::from_le_bytes([a, b, c, d]),
-            size: u16::from_le_bytes([e, f]),
-            length: u16::from_le_bytes([g, h]),
+            inode: word as u32,
+            size: (word >> 32) as u16,
+            length: (word >> 48) as u16,
         }
     }
 
     fn write(self, frame: &Frame, at: usize) {
-        frame.write(at, &self.inode.to_le_bytes());
-        frame.write(at + 4, &self.size.to_le_bytes());
-        frame.write(at + 6, &self.length.to_le_bytes());
+        let (size, length) = (u64::from(self.size), u64::from(self.length));
+        frame.set_word(at, u64::from(self.inode) | size << 32 | length << 48);
+    }
+
+    /// The offset behind it.
+    fn end(self, at: usize) -> usize {
+        at + usize::from(self.size).max(HEAD)
     }
 
     /// Bytes that it needs.
@@ -75,56 +79,87 @@ fn check(name: &[u8]) -> Result<(), Error> {
     valid.then_some(()).ok_or(Error::Name)
 }
 
-/// The place of a name in a directory: offset of the record, the record, and the offset of the one before.
-fn locate(directory: &Inode, name: &[u8]) -> Result<(u64, Record, Option<u64>), Error> {
+/// A name that is looked for. Its first bytes are compared as a word, which decides for most names.
+struct Wanted<'a> {
+    name: &'a [u8],
+    first: u64,
+    mask: u64,
+}
+
+impl<'a> Wanted<'a> {
+    /// A name with a byte at least.
+    fn new(name: &'a [u8]) -> Self {
+        let bytes = name.iter().take(HEAD).rev();
+        let bits = 8 * name.len().clamp(1, HEAD);
+        Self {
+            name,
+            first: bytes.fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            mask: u64::MAX >> (64 - bits),
+        }
+    }
+
+    /// Whether a record has this name.
+    fn is_of(&self, record: Record, frame: &Frame, at: usize) -> bool {
+        usize::from(record.length) == self.name.len()
+            && (frame.word(at + HEAD) ^ self.first) & self.mask == 0
+            && (self.name.len() <= HEAD || frame.has(at + HEAD, self.name))
+    }
+}
+
+/// The place of a record: the page, the offset in it, and that of the record before.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    page: u64,
+    at: usize,
+    before: Option<usize>,
+}
+
+/// The record of a name in a directory.
+#[inline]
+fn locate(directory: &Inode, wanted: &Wanted<'_>) -> Result<(Record, Place), Error> {
     for page in 0..directory.size / PAGE as u64 {
-        let first = page * PAGE as u64;
         let Some(frame) = directory.pages.get(page) else {
             continue;
         };
         let (mut at, mut before) = (0, None);
         while at < PAGE {
             let record = Record::read(frame, at);
-            if usize::from(record.length) == name.len() && frame.has(at + HEAD, name) {
-                return Ok((first + at as u64, record, before));
+            if wanted.is_of(record, frame, at) {
+                return Ok((record, Place { page, at, before }));
             }
-            before = Some(first + at as u64);
-            at += usize::from(record.size).max(HEAD);
+            before = Some(at);
+            at = record.end(at);
         }
     }
     Err(Error::NotFound)
 }
 
+/// Where a directory has room for an entry: behind what a record needs of its bytes, or in a new page.
+pub(crate) struct Room {
+    page: u64,
+    at: usize,
+    record: Option<Record>,
+}
+
 impl FileSystem {
-    /// Checks that an inode is a directory; returns its pages.
-    fn pages(&self, directory: u32) -> Result<u64, Error> {
+    /// The inode of a directory.
+    fn directory(&self, directory: u32) -> Result<&Inode, Error> {
         let inode = self.inode(directory)?;
         let is_directory = inode.kind == Kind::Directory;
-        let pages = inode.size / PAGE as u64;
-        is_directory.then_some(pages).ok_or(Error::NotDirectory)
+        is_directory.then_some(inode).ok_or(Error::NotDirectory)
     }
 
-    /// The record at an offset of a directory; the page and the offset within.
-    fn record(&self, directory: u32, offset: u64) -> Option<(&Frame, usize, Record)> {
-        let (index, at) = (offset / PAGE as u64, (offset % PAGE as u64) as usize);
-        let frame = self.inode(directory).ok()?.pages.get(index)?;
-        Some((frame, at, Record::read(frame, at)))
-    }
-
-    /// The place of a name: offset of the record, the record, and the offset of the one before.
-    fn locate(&self, directory: u32, name: &[u8]) -> Result<(u64, Record, Option<u64>), Error> {
-        let inode = self.inode(directory)?;
-        if inode.kind != Kind::Directory {
-            return Err(Error::NotDirectory);
-        }
+    /// The inode of a name, and the place of its record.
+    pub(crate) fn locate(&self, directory: u32, name: &[u8]) -> Result<(u32, Place), Error> {
+        let inode = self.directory(directory)?;
         check(name)?;
-        locate(inode, name)
+        let (record, place) = locate(inode, &Wanted::new(name))?;
+        Ok((record.inode, place))
     }
 
     /// The inode of a name in a directory. `.` and `..` are none.
     pub fn find(&self, directory: u32, name: &[u8]) -> Result<u32, Error> {
-        self.locate(directory, name)
-            .map(|(_, record, _)| record.inode)
+        self.locate(directory, name).map(|(inode, _)| inode)
     }
 
     /// As [`find`](Self::find) in a directory's inode, for a name without a slash: no entry has one.
@@ -132,7 +167,7 @@ impl FileSystem {
         if name.is_empty() || name.len() > NAME {
             return Err(Error::Name);
         }
-        locate(directory, name).map(|(_, record, _)| record.inode)
+        locate(directory, &Wanted::new(name)).map(|(record, _)| record.inode)
     }
 
     /// The name of an inode in a directory.
@@ -149,86 +184,105 @@ impl FileSystem {
 
     /// The first entry of a directory from a place on; `None` behind the last one.
     pub fn entry(&self, directory: u32, mut from: u64) -> Result<Option<Entry>, Error> {
-        let end = self.pages(directory)? * PAGE as u64;
-        // A place that was merged into the record before it is within that one.
-        let mut offset = from / PAGE as u64 * PAGE as u64;
+        let inode = self.directory(directory)?;
+        let pages = from / PAGE as u64..inode.size / PAGE as u64;
         from = from.next_multiple_of(HEAD as u64);
-        while offset < end {
-            let Some((frame, at, record)) = self.record(directory, offset) else {
-                offset = (offset / PAGE as u64 + 1) * PAGE as u64;
+        for page in pages {
+            let Some(frame) = inode.pages.get(page) else {
                 continue;
             };
-            let next = offset + u64::from(record.size).max(HEAD as u64);
-            if record.length > 0 && offset >= from {
-                let mut entry = Entry {
-                    inode: record.inode,
-                    next,
-                    name: [0; NAME],
-                    length: record.length.min(NAME as u16),
-                };
-                frame.read(at + HEAD, &mut entry.name[..usize::from(entry.length)]);
-                return Ok(Some(entry));
+            // A place that was merged into the record before it is within that one.
+            let (first, mut at) = (page * PAGE as u64, 0);
+            while at < PAGE {
+                let record = Record::read(frame, at);
+                let end = record.end(at);
+                if record.length > 0 && first + at as u64 >= from {
+                    let mut entry = Entry {
+                        inode: record.inode,
+                        next: first + end as u64,
+                        name: [0; NAME],
+                        length: record.length.min(NAME as u16),
+                    };
+                    frame.read(at + HEAD, &mut entry.name[..usize::from(entry.length)]);
+                    return Ok(Some(entry));
+                }
+                at = end;
             }
-            offset = next;
         }
         Ok(None)
     }
 
-    /// Whether a directory has no entry.
+    /// Whether a directory has no entry: the last one takes its page with it.
     #[must_use]
     pub fn is_empty(&self, directory: u32) -> bool {
-        matches!(self.entry(directory, 0), Ok(None))
+        let inode = self.directory(directory);
+        inode.is_ok_and(|inode| inode.pages.is_empty())
     }
 
-    /// Adds an entry with a name that the directory does not have.
+    /// Room for a name that a directory does not have. One that was removed has none.
+    pub(crate) fn room_for(&self, directory: u32, name: &[u8]) -> Result<Room, Error> {
+        let inode = self.directory(directory)?;
+        check(name)?;
+        let (wanted, new) = (Wanted::new(name), needed(name.len()));
+        let pages = inode.size / PAGE as u64;
+        let (mut room, mut hole) = (None, pages);
+        for page in 0..pages {
+            let Some(frame) = inode.pages.get(page) else {
+                hole = hole.min(page);
+                continue;
+            };
+            let mut at = 0;
+            while at < PAGE {
+                let record = Record::read(frame, at);
+                if wanted.is_of(record, frame, at) {
+                    return Err(Error::Exists);
+                }
+                if room.is_none() && usize::from(record.size) >= record.used() + new {
+                    let record = Some(record);
+                    room = Some(Room { page, at, record });
+                }
+                at = record.end(at);
+            }
+        }
+        if inode.links == 0 {
+            return Err(Error::NotFound);
+        }
+        Ok(room.unwrap_or(Room {
+            page: hole,
+            at: 0,
+            record: None,
+        }))
+    }
+
+    /// Adds an entry where a directory has [room](Self::room_for) for its name.
     pub(crate) fn add_entry(
         &mut self,
-        directory: u32,
+        (directory, room): (u32, Room),
         name: &[u8],
         inode: u32,
         frames: &mut Frames,
     ) -> Result<(), Error> {
-        let pages = self.pages(directory)?;
-        check(name)?;
-        let new = needed(name.len());
-        let put = |frame: &Frame, at: usize, size: usize| {
-            let record = Record {
-                inode,
-                size: size as u16,
-                length: name.len() as u16,
-            };
-            record.write(frame, at);
-            frame.write(at + HEAD, name);
-        };
-        let mut placed = false;
-        let mut hole = pages;
-        'pages: for page in 0..pages {
-            let (mut offset, end) = (page * PAGE as u64, (page + 1) * PAGE as u64);
-            while offset < end {
-                let Some((frame, at, mut record)) = self.record(directory, offset) else {
-                    hole = hole.min(page);
-                    break;
-                };
-                let (size, used) = (usize::from(record.size), record.used());
-                if size >= used + new {
-                    if used > 0 {
-                        record.size = used as u16;
-                        record.write(frame, at);
-                    }
-                    put(frame, at + used, size - used);
-                    placed = true;
-                    break 'pages;
-                }
-                offset += size.max(HEAD) as u64;
-            }
-        }
         let now = self.now;
         let directory = self.inode_mut(directory)?;
-        if !placed {
-            let frame = directory.pages.get_or_allocate(hole, frames);
-            put(frame.ok_or(Error::NoSpace)?, 0, PAGE);
-            directory.size = directory.size.max((hole + 1) * PAGE as u64);
+        let frame = directory.pages.get_or_allocate(room.page, frames);
+        let frame = frame.ok_or(Error::NoSpace)?;
+        let used = room.record.map_or(0, Record::used);
+        let mut size = PAGE as u16;
+        if let Some(record) = room.record {
+            size = record.size - used as u16;
+            if used > 0 {
+                let size = used as u16;
+                Record { size, ..record }.write(frame, room.at);
+            }
         }
+        let new = Record {
+            inode,
+            size,
+            length: name.len() as u16,
+        };
+        new.write(frame, room.at + used);
+        frame.write(room.at + used + HEAD, name);
+        directory.size = directory.size.max((room.page + 1) * PAGE as u64);
         (directory.modified, directory.changed) = (now, now);
         Ok(())
     }
@@ -240,43 +294,46 @@ impl FileSystem {
         name: &[u8],
         inode: u32,
     ) -> Result<(), Error> {
-        let (offset, record, _) = self.locate(directory, name)?;
-        if let Some((frame, at, _)) = self.record(directory, offset) {
+        let (_, Place { page, at, .. }) = self.locate(directory, name)?;
+        if let Some(frame) = self.inode(directory)?.pages.get(page) {
+            let record = Record::read(frame, at);
             Record { inode, ..record }.write(frame, at);
         }
         Ok(())
     }
 
-    /// Removes an entry, and its page if that has no other one.
+    /// Removes the entry at a [place](Self::locate), and its page if that has no other one.
     pub(crate) fn remove_entry(
         &mut self,
         directory: u32,
-        name: &[u8],
+        Place { page, at, before }: Place,
         frames: &mut Frames,
     ) -> Result<(), Error> {
-        let (offset, record, before) = self.locate(directory, name)?;
-        let size = record.size;
-        let (kept, mut merged) = match before {
-            Some(before) => (before, self.record(directory, before).map(|r| r.2)),
-            None => (offset, Some(record)),
-        };
-        if let Some(merged) = &mut merged {
-            match before {
-                Some(_) => merged.size += size,
-                None => (merged.inode, merged.length) = (0, 0),
-            }
-            if let Some((frame, at, _)) = self.record(directory, kept) {
-                merged.write(frame, at);
-            }
-        }
-        let page = offset / PAGE as u64;
-        let first = page * PAGE as u64;
-        let is_empty = match self.entry(directory, first)? {
-            None => true,
-            Some(entry) => entry.next > first + PAGE as u64,
-        };
         let now = self.now;
         let directory = self.inode_mut(directory)?;
+        let mut is_empty = false;
+        if let Some(frame) = directory.pages.get(page) {
+            let record = Record::read(frame, at);
+            match before {
+                Some(before) => {
+                    let mut merged = Record::read(frame, before);
+                    merged.size += record.size;
+                    merged.write(frame, before);
+                }
+                None => {
+                    let (inode, length) = (0, 0);
+                    let free = Record {
+                        inode,
+                        length,
+                        ..record
+                    };
+                    free.write(frame, at);
+                }
+            }
+            // Only the first record of a page can be free.
+            let first = Record::read(frame, 0);
+            is_empty = first.length == 0 && usize::from(first.size) == PAGE;
+        }
         if is_empty {
             directory.pages.remove(page..page + 1, &mut 1, frames);
             if directory.pages.is_empty() {

@@ -137,11 +137,13 @@ impl FileSystem {
     }
 
     /// An inode.
+    #[inline]
     pub fn inode(&self, number: u32) -> Result<&Inode, Error> {
         self.inodes.get(number).ok_or(Error::NotFound)
     }
 
     /// An inode, to change its attributes.
+    #[inline]
     pub fn inode_mut(&mut self, number: u32) -> Result<&mut Inode, Error> {
         self.inodes.get_mut(number).ok_or(Error::NotFound)
     }
@@ -178,9 +180,9 @@ impl FileSystem {
         permissions: u32,
         frames: &mut Frames,
     ) -> Result<u32, Error> {
-        self.check_new(directory, name)?;
+        let room = self.room_for(directory, name)?;
         let number = self.allocate(kind, permissions, frames)?;
-        if let Err(error) = self.add_entry(directory, name, number, frames) {
+        if let Err(error) = self.add_entry((directory, room), name, number, frames) {
             self.inodes.remove(number, frames);
             self.count -= 1;
             return Err(error);
@@ -220,17 +222,6 @@ impl FileSystem {
         }
     }
 
-    /// Whether a name can be added to a directory.
-    fn check_new(&self, directory: u32, name: &[u8]) -> Result<(), Error> {
-        match self.find(directory, name) {
-            Ok(_) => Err(Error::Exists),
-            // A directory that was removed gets no entry.
-            Err(Error::NotFound) if self.inode(directory)?.links == 0 => Err(Error::NotFound),
-            Err(Error::NotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
     /// A further name of an inode that is no directory.
     pub fn link(
         &mut self,
@@ -239,11 +230,11 @@ impl FileSystem {
         number: u32,
         frames: &mut Frames,
     ) -> Result<(), Error> {
-        self.check_new(directory, name)?;
+        let room = self.room_for(directory, name)?;
         if self.inode(number)?.kind == Kind::Directory {
             return Err(Error::IsDirectory);
         }
-        self.add_entry(directory, name, number, frames)?;
+        self.add_entry((directory, room), name, number, frames)?;
         self.add_links(number, 1);
         Ok(())
     }
@@ -256,12 +247,12 @@ impl FileSystem {
         name: &[u8],
         frames: &mut Frames,
     ) -> Result<(), Error> {
-        let number = self.find(directory, name)?;
+        let (number, place) = self.locate(directory, name)?;
         let is_directory = self.inode(number)?.kind == Kind::Directory;
         if is_directory && !self.is_empty(number) {
             return Err(Error::NotEmpty);
         }
-        self.remove_entry(directory, name, frames)?;
+        self.remove_entry(directory, place, frames)?;
         if is_directory {
             self.add_links(directory, -1);
             self.hold(directory);
@@ -315,12 +306,13 @@ impl FileSystem {
                 self.end_if_unused(present, frames);
             }
             Err(Error::NotFound) => {
-                self.check_new(to, new)?;
-                self.add_entry(to, new, number, frames)?;
+                let room = self.room_for(to, new)?;
+                self.add_entry((to, room), new, number, frames)?;
             }
             Err(error) => return Err(error),
         }
-        self.remove_entry(from, old, frames)?;
+        let (_, place) = self.locate(from, old)?;
+        self.remove_entry(from, place, frames)?;
         if is_directory {
             self.add_links(from, -1);
             self.add_links(to, 1);
@@ -365,12 +357,15 @@ impl FileSystem {
     pub fn let_go(&mut self, number: u32, frames: &mut Frames) {
         if let Ok(inode) = self.inode_mut(number) {
             inode.holds = inode.holds.saturating_sub(1);
+            if inode.links == 0 {
+                self.end_if_unused(number, frames);
+            }
         }
-        self.end_if_unused(number, frames);
     }
 
     /// Ends an inode without a name or use. A directory that was removed holds the one above, to which
     /// its `..` leads.
+    #[inline(never)]
     fn end_if_unused(&mut self, mut number: u32, frames: &mut Frames) {
         while let Ok(inode) = self.inode_mut(number)
             && inode.links == 0
