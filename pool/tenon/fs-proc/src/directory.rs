@@ -1,9 +1,8 @@
 //! Directories of `/proc`: [`synchronise`] gives them the entries of the present processes.
 
-use crate::node::{Node, SYSTEM};
-use core::fmt::Write as _;
+use crate::node::{Entry, Node, SYSTEM};
+use crate::number::Number;
 use core::sync::atomic::{AtomicU32, Ordering};
-use core_log::Line;
 use tenon_process::{AtEnd, Errno, State};
 use tenon_vfs::{Kind, Origin, ROOT};
 
@@ -19,36 +18,52 @@ pub(crate) fn prepare(state: &mut State) {
 
 fn make(state: &mut State) -> Result<(), Errno> {
     let origin = Origin::default();
-    let proc = add(state, ROOT, ("proc", Node::Root, 0o555), origin)?;
+    let proc = add(state, ROOT, (b"proc", Node::Root, 0o555), origin)?;
     for (path, entries) in SYSTEM {
         let mut at = proc;
         for name in *path {
-            at = add(state, at, (name, Node::Fixed, 0o555), origin)?;
+            at = add(state, at, named(&(name, Node::Fixed, 0o555)), origin)?;
         }
         for entry in *entries {
-            add(state, at, *entry, origin)?;
+            add(state, at, named(entry), origin)?;
         }
     }
     for entry in Node::Root.entries() {
-        add(state, proc, *entry, origin)?;
+        add(state, proc, named(entry), origin)?;
     }
     PROC.store(proc, Ordering::Relaxed);
     state.on_end.add(&AT_END);
     Ok(())
 }
 
+/// An entry with its name as bytes.
+fn named(&(name, node, permissions): &Entry) -> (&[u8], Node, u32) {
+    (name.as_bytes(), node, permissions)
+}
+
 /// Adds an entry to a directory if it has none of that name; returns its inode.
 fn add(
     state: &mut State,
     directory: u32,
-    (name, node, permissions): (&str, Node, u32),
+    entry: (&[u8], Node, u32),
+    origin: Origin,
+) -> Result<u32, Errno> {
+    let found = state.files.tree.files.find(directory, entry.0).ok();
+    add_or_keep(state, directory, entry, found, origin)
+}
+
+/// As [`add`], where the name was looked for: its inode, if there is one.
+fn add_or_keep(
+    state: &mut State,
+    directory: u32,
+    (name, node, permissions): (&[u8], Node, u32),
+    found: Option<u32>,
     origin: Origin,
 ) -> Result<u32, Errno> {
     let files = &mut state.files.tree.files;
-    let name = name.as_bytes();
-    let inode = match files.find(directory, name) {
-        Ok(inode) => inode,
-        Err(_) => files.create(directory, name, node.kind(), permissions, &mut state.frames)?,
+    let inode = match found {
+        Some(inode) => inode,
+        None => files.create(directory, name, node.kind(), permissions, &mut state.frames)?,
     };
     let inode_of = files.inode_mut(inode)?;
     if inode_of.kind != node.kind() {
@@ -113,11 +128,11 @@ pub(crate) fn synchronise_entry(
         Node::Process | Node::Thread => {
             crate::exists(state, &origin).map_err(|_| Errno::ENOENT)?;
             give(state, directory, &origin)?;
-            let named = |entry: &&(&str, Node, u32)| entry.0.as_bytes() == text;
-            let Some(entry) = node.entries().iter().find(named) else {
+            let mut entries = node.entries().iter().map(named);
+            let Some(entry) = entries.find(|(name, ..)| *name == text) else {
                 return Ok(());
             };
-            let inode = add(state, directory, *entry, origin)?;
+            let inode = add(state, directory, entry, origin)?;
             give(state, inode, &origin)
         }
         _ => synchronise(state, directory),
@@ -126,16 +141,15 @@ pub(crate) fn synchronise_entry(
 
 /// The directory of one process, by its name.
 fn one_process(state: &mut State, directory: u32, text: &[u8]) -> Result<(), Errno> {
-    let number = core::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let Some(number) = number.filter(|number| name(*number).as_str().as_bytes() == text) else {
+    let Some(number) = Number::parse(text) else {
         return Ok(());
     };
-    if let Ok(inode) = state.files.tree.files.find(directory, text) {
+    let mut found = state.files.tree.files.find(directory, text).ok();
+    if let Some(inode) = found {
         let origin = state.files.tree.files.inode(inode)?.origin;
         if origin.is_some_and(|origin| crate::exists(state, &origin).is_err()) {
             remove(state, directory, text, inode)?;
+            found = None;
         }
     }
     let Some(process) = state.process_of(number) else {
@@ -146,31 +160,18 @@ fn one_process(state: &mut State, directory: u32, text: &[u8]) -> Result<(), Err
         serial: process.usage.begun,
         ..Origin::default()
     };
-    let line = name(number);
-    let inode = add(
-        state,
-        directory,
-        (line.as_str(), Node::Process, 0o555),
-        origin,
-    )?;
+    let entry = (text, Node::Process, 0o555);
+    let inode = add_or_keep(state, directory, entry, found, origin)?;
     give(state, inode, &origin)
 }
 
 fn of_process(state: &mut State, directory: u32, node: Node, origin: &Origin) -> Result<(), Errno> {
     give(state, directory, origin)?;
     for entry in node.entries() {
-        let inode = add(state, directory, *entry, *origin)?;
+        let inode = add(state, directory, named(entry), *origin)?;
         give(state, inode, origin)?;
     }
     Ok(())
-}
-
-/// A number as a name.
-fn name(number: u32) -> Line<12> {
-    let mut line = Line::new();
-    // There is room for each number.
-    let _ = write!(line, "{number}");
-    line
 }
 
 /// Removes the entries of a directory that no longer exist, by their origins.
@@ -215,8 +216,8 @@ fn processes(state: &mut State, directory: u32) -> Result<(), Errno> {
             serial: process.usage.begun,
             ..Origin::default()
         };
-        let line = name(number);
-        let entry = (line.as_str(), Node::Process, 0o555);
+        let name = Number::new(number);
+        let entry = (name.as_bytes(), Node::Process, 0o555);
         let inode = add(state, directory, entry, origin)?;
         give(state, inode, &origin)?;
     }
@@ -253,12 +254,12 @@ fn numbered(state: &mut State, directory: u32, node: Node, origin: &Origin) -> R
             part: number,
             ..*origin
         };
-        let line = name(number);
+        let name = Number::new(number);
         let permissions = match node {
             Node::Descriptors => link_permissions(state, &origin).unwrap_or(permissions),
             _ => permissions,
         };
-        let entry = (line.as_str(), entry, permissions);
+        let entry = (name.as_bytes(), entry, permissions);
         let inode = add(state, directory, entry, origin)?;
         give(state, inode, &origin)?;
     }
@@ -280,10 +281,9 @@ static AT_END: AtEnd = AtEnd::new(forget);
 /// Removes the directory of a process that has ended.
 fn forget(state: &mut State, number: u32) {
     let proc = PROC.load(Ordering::Relaxed);
-    let line = name(number);
-    let name = line.as_str().as_bytes();
-    if let Ok(inode) = state.files.tree.files.find(proc, name) {
+    let name = Number::new(number);
+    if let Ok(inode) = state.files.tree.files.find(proc, name.as_bytes()) {
         // Without a name it is no longer found; what is open of it stays until it is closed.
-        let _ = remove(state, proc, name, inode);
+        let _ = remove(state, proc, name.as_bytes(), inode);
     }
 }

@@ -19,6 +19,7 @@ mod link;
 mod list;
 mod lookup;
 mod node;
+mod number;
 mod process;
 mod setting;
 mod system;

@@ -1,6 +1,7 @@
 //! [`LinkTarget`]: what the symbolic links of `/proc` lead to.
 
 use crate::node::Node;
+use crate::number::Number;
 use core::fmt::Write as _;
 use core_log::Line;
 use tenon_process::{Description, Errno, Object, Process, State};
@@ -60,7 +61,7 @@ pub(crate) fn text(
     let mut line = Line::<64>::new();
     // Writing to a `Line` never fails: it truncates.
     let _ = match Node::of(origin.kind) {
-        Some(Node::SelfProcess) => write!(line, "{own}"),
+        Some(Node::SelfProcess) => return put(to, Number::new(own).as_bytes()),
         Some(Node::SelfThread) => write!(line, "{own}/task/{thread}"),
         Some(Node::SelfMounts) => write!(line, "self/mounts"),
         _ => match target(state, origin)? {
@@ -93,7 +94,11 @@ pub(crate) fn text(
             _ => return Err(Errno::ENOENT),
         },
     };
-    let text = line.as_str().as_bytes();
+    put(to, line.as_str().as_bytes())
+}
+
+/// Writes a text; returns its length.
+fn put(to: &mut [u8], text: &[u8]) -> Result<usize, Errno> {
     let place = to.get_mut(..text.len()).ok_or(Errno::ENAMETOOLONG)?;
     place.copy_from_slice(text);
     Ok(text.len())
