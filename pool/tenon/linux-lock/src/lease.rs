@@ -6,11 +6,14 @@
 use crate::interest::{Interest, Kind, Lease};
 use crate::owner::{get, set_interest, with};
 use crate::wait;
+use core::sync::atomic::{AtomicBool, Ordering};
 use tenon_process::{Caller, Errno, Object, State, capability, serves, with_state};
 use tenon_thread::time::Instant;
 
 /// The number of the system call by which processes have leases.
 const FCNTL: usize = 25;
+/// Whether a process has had a lease.
+static IS_USED: AtomicBool = AtomicBool::new(false);
 
 /// The kind of a lease that the description of a descriptor has.
 pub(crate) fn kind(state: &mut State, caller: &Caller) -> Result<u64, Errno> {
@@ -64,6 +67,7 @@ pub(crate) fn set(state: &mut State, caller: &Caller, argument: u64) -> Result<u
             if !alone || refuses(number, owner.description, (kind, now))? {
                 return Err(Errno::EAGAIN);
             }
+            IS_USED.store(true, Ordering::Relaxed);
             let lease = own.map_or(Some(Lease::new(kind)), |own| own.changed(kind));
             Interest::Lease(lease.ok_or(Errno::EAGAIN)?)
         }
@@ -92,7 +96,11 @@ fn refuses(inode: u32, description: u32, (kind, now): (Kind, Instant)) -> Result
 
 /// Tells the owners of leases that are in the way of an access to a file. Returns until when that waits
 /// for them; `None` if there is none.
+#[inline]
 fn begin(state: &mut State, inode: u32, writes: bool) -> Option<Instant> {
+    if !IS_USED.load(Ordering::Relaxed) {
+        return None;
+    }
     let (now, mut until) = (Instant::now(), None);
     let noted = with(|table| {
         Ok(table.each_of_inode(inode, |owner| {
