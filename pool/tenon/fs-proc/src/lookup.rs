@@ -111,7 +111,7 @@ pub fn find_by(
     let present = Cell::new((None, 0));
     loop {
         let (found, link) = {
-            let process = state.process_of(caller.process()).ok_or(Errno::ESRCH)?;
+            let process = caller.look(state)?;
             let walk = By {
                 rules,
                 state,

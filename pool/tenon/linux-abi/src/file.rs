@@ -4,6 +4,7 @@ use tenon_fs_proc::{LinkTarget, Rules};
 use tenon_linux_credentials::permission::{CHANGE, check, check_owner, own};
 use tenon_linux_files::busy::check_not_executed;
 use tenon_linux_files::names::{base, clock, created, find_by, reclaim};
+use tenon_linux_files::path::with_path;
 use tenon_linux_files::{event, flag};
 use tenon_linux_lock::lease;
 use tenon_process::user_memory;
@@ -48,6 +49,7 @@ fn inode_to_open(
             return Err(Errno::EISDIR);
         }
         check(state, caller, found.parent, CHANGE)?;
+        clock(state);
         let (process, frames, files) = caller.parts(state)?;
         let permissions = mode & 0o7777 & !process.mask;
         let name = path.text(&found.name);
@@ -85,6 +87,31 @@ fn inode_to_open(
         }
     }
     Ok((inode, false))
+}
+
+/// A file without a name in a directory (`O_TMPFILE`), and that it was created.
+#[inline(never)]
+fn create_unnamed(
+    state: &mut State,
+    caller: &Caller,
+    (flags, mode, rules): (u32, u32, Rules),
+    path: &mut Path,
+) -> Result<(u32, bool), Errno> {
+    let at = (caller.int(0), caller.address(1));
+    let directory = find_by(state, caller, at, (path, true), rules)?.inode()?;
+    if state.files.tree.files.inode(directory)?.kind != Kind::Directory {
+        return Err(Errno::ENOTDIR);
+    }
+    if flags & flag::ACCESS == flag::READ_ONLY {
+        return Err(Errno::EINVAL);
+    }
+    check(state, caller, directory, CHANGE)?;
+    clock(state);
+    let (process, frames, files) = caller.parts(state)?;
+    let permissions = mode & 0o7777 & !process.mask;
+    let new = files.tree.files.create_unnamed(permissions, frames)?;
+    own(state, caller, new, directory)?;
+    Ok((new, true))
 }
 
 /// A further description of an object that a link of `/proc` leads to: an end of a pipe.
@@ -225,27 +252,10 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
     // As in Linux, a truncation alone breaks no lease for reading.
     let writes = flags & flag::ACCESS != flag::READ_ONLY;
     let attempt = |state: &mut State| {
-        clock(state);
-        let mut path = Path::new();
-        let (inode, created) = if temporary {
-            let at = (caller.int(0), caller.address(1));
-            let found = find_by(state, caller, at, (&mut path, true), rules)?;
-            let directory = found.inode()?;
-            if state.files.tree.files.inode(directory)?.kind != Kind::Directory {
-                return Err(Errno::ENOTDIR);
-            }
-            if flags & flag::ACCESS == flag::READ_ONLY {
-                return Err(Errno::EINVAL);
-            }
-            check(state, caller, directory, CHANGE)?;
-            let (process, frames, files) = caller.parts(state)?;
-            let permissions = mode & 0o7777 & !process.mask;
-            let new = files.tree.files.create_unnamed(permissions, frames)?;
-            own(state, caller, new, directory)?;
-            (new, true)
-        } else {
-            inode_to_open(state, caller, (flags, mode, rules), &mut path)?
-        };
+        let (inode, created) = with_path(state, |state, path| match temporary {
+            true => create_unnamed(state, caller, (flags, mode, rules), path),
+            false => inode_to_open(state, caller, (flags, mode, rules), path),
+        })?;
         if flags & flag::PATH == 0
             && !created
             && lease::holds(state, inode, (writes, flags & flag::NONBLOCK == 0))?
@@ -255,7 +265,10 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
         let generated = state.files.tree.files.inode(inode)?;
         let generated = generated.origin.map(|origin| (origin, generated.kind));
         let inode = match generated {
-            Some((origin, Kind::File)) => tenon_fs_proc::open(state, inode, origin)?,
+            Some((origin, Kind::File)) => {
+                clock(state);
+                tenon_fs_proc::open(state, inode, origin)?
+            }
             _ => inode,
         };
         // Such inodes have no name, as those of `O_TMPFILE`.
@@ -319,11 +332,14 @@ fn open(caller: &Caller, flags: u32, mode: u32, rules: Rules) -> Result<u64, Err
 
 /// `close`.
 pub fn close(caller: &Caller) -> Result<u64, Errno> {
-    with_state(|state| {
+    let is_more = with_state(|state| {
         let (process, frames, files) = caller.parts(state)?;
-        process.files.close(caller.int(0), files, frames)
+        process.files.close(caller.int(0), files, frames)?;
+        Ok::<_, Errno>(files.tree.files.reclaim(frames))
     })?;
-    reclaim();
+    if is_more {
+        reclaim();
+    }
     Ok(0)
 }
 

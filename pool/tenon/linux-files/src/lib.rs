@@ -18,6 +18,7 @@ pub mod descriptor;
 pub mod flag;
 pub mod limit;
 pub mod names;
+pub mod path;
 pub mod status;
 
 pub use tenon_files::event;

@@ -1,6 +1,7 @@
 //! [`mkdirat`], [`unlinkat`] and other calls for names of files: directories, links, renaming, working directories.
 
 use crate::event;
+use crate::path::found;
 use tenon_fs_proc::Rules;
 use tenon_linux_credentials::permission::{CHANGE, check, check_removal, own, permits};
 use tenon_process::user_memory;
@@ -151,8 +152,7 @@ pub fn inode(
     at: (i32, usize),
     follow: bool,
 ) -> Result<u32, Errno> {
-    let mut path = Path::new();
-    Ok(find(state, caller, at, follow, &mut path)?.inode()?)
+    Ok(found(state, caller, at, follow)?.inode()?)
 }
 
 /// A name that does not exist, for something new.

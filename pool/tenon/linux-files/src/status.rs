@@ -2,13 +2,14 @@
 
 use crate::event;
 use crate::limit::check_size;
-use crate::names::{WORKING_DIRECTORY, clock, find, inode};
+use crate::names::{WORKING_DIRECTORY, clock, inode};
+use crate::path::found;
 use tenon_fs_proc::LinkTarget;
 use tenon_linux_credentials::permission::{allowed_mode, check, check_owner, take_privileges};
 use tenon_linux_lock::lease;
 use tenon_process::user_memory;
 use tenon_process::{Caller, Errno, Object, Special, State, WRITE, with_state};
-use tenon_vfs::{Inode, Kind, Path};
+use tenon_vfs::{Inode, Kind};
 
 /// `AT_SYMLINK_NOFOLLOW`.
 const NO_FOLLOW: u64 = 0x100;
@@ -90,7 +91,7 @@ impl Subject {
             }
         }
         let follow = flags & NO_FOLLOW == 0;
-        let found = find(state, caller, (number, from), follow, &mut Path::new())?;
+        let found = found(state, caller, (number, from), follow)?;
         let inode = found.inode()?;
         // One of `/proc` that is followed leads to an object.
         if follow

@@ -8,7 +8,9 @@ pub const PATH: usize = 1024;
 
 /// A path, and how far it is resolved.
 #[derive(Clone, Debug)]
+#[repr(C, align(8))]
 pub struct Path {
+    /// Aligned, as a copy of aligned words is searched for its end.
     bytes: [u8; PATH],
     length: usize,
     /// Where what is not resolved begins.
@@ -95,14 +97,25 @@ impl Path {
 
     /// The next component, whether it is the last one, and whether a slash is behind it.
     pub(crate) fn next_component(&mut self) -> Option<(Range<usize>, bool, bool)> {
-        let is_slash = |byte: &u8| *byte == b'/';
-        let rest = &self.bytes()[self.at..];
-        let start = self.at + rest.iter().position(|byte| !is_slash(byte))?;
-        let rest = &self.bytes()[start..];
-        let end = start + rest.iter().position(is_slash).unwrap_or(rest.len());
-        let last = self.bytes()[end..].iter().all(is_slash);
+        let bytes = self.bytes();
+        // The first place from one on that is a slash, or is none.
+        let skip = |mut at: usize, slash: bool| {
+            while let Some(byte) = bytes.get(at)
+                && (*byte == b'/') != slash
+            {
+                at += 1;
+            }
+            at
+        };
+        let start = skip(self.at, false);
+        if start >= bytes.len() {
+            return None;
+        }
+        let end = skip(start, true);
+        let last = skip(end, false) == bytes.len();
+        let slash = end < bytes.len();
         self.at = end;
-        Some((start..end, last, end < self.length))
+        Some((start..end, last, slash))
     }
 
     /// Puts what `write` writes in front of what is not resolved, and begins there.

@@ -89,9 +89,14 @@ impl<const N: usize> AddressSpace<N> {
         let mut length = 0;
         while length < to.len() {
             let start = from.wrapping_add(length);
-            let part = (PAGE - start % PAGE).min(to.len() - length).min(STEP);
+            let offset = start % PAGE;
+            let part = (PAGE - offset).min(to.len() - length).min(STEP);
             let bytes = &mut to[length..length + part];
-            self.read(start, bytes, frames)?;
+            let frame = self.resolve(start - offset, Access::Read, frames)?;
+            // SAFETY: the entry holds the frame; this `Frame` of it is not kept.
+            let held = unsafe { Frame::from_address(frame) };
+            held.read(offset, bytes);
+            let _ = held.into_address();
             if let Some(end) = first_zero(bytes) {
                 return Ok(length + end);
             }
@@ -181,15 +186,20 @@ impl<const N: usize> AddressSpace<N> {
 /// The place of the first zero.
 fn first_zero(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 0xff;
-    let (words, rest) = bytes.as_chunks::<8>();
+    let is_zero = |byte: &u8| *byte == 0;
+    // SAFETY: any bytes are a word.
+    let (first, words, rest) = unsafe { bytes.align_to::<u64>() };
+    if let Some(end) = first.iter().position(is_zero) {
+        return Some(end);
+    }
     for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
+        let word = u64::from_le(*word);
         // The highest bit of the first zero byte, and of none before.
         let zeros = word.wrapping_sub(ONES) & !word & ONES << 7;
         if zeros != 0 {
-            return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
+            return Some(first.len() + index * 8 + zeros.trailing_zeros() as usize / 8);
         }
     }
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    Some(words.len() * 8 + end)
+    let end = rest.iter().position(is_zero)?;
+    Some(bytes.len() - rest.len() + end)
 }

@@ -16,7 +16,7 @@ use source::Sources;
 use tenon_frames::{Frames, Table};
 use tenon_program::Errno;
 use tenon_signal::Signals;
-use tenon_vfs::{Device, INODES, Kind, Tree};
+use tenon_vfs::{Device, INODES, Kind, Path, Tree};
 
 /// Open file descriptions at a time.
 const OPEN: u32 = 4096;
@@ -206,6 +206,8 @@ pub struct Files {
     /// The libraries that watch inodes, each once a process uses it.
     watchers: [Option<&'static Watcher>; WATCHERS],
     cookie: u32,
+    /// The path that a system call is about, which takes it while it looks that up.
+    pub path: Option<&'static mut Path>,
 }
 
 impl Files {
@@ -224,6 +226,7 @@ impl Files {
             pipe_limit: pipe::MOST,
             watchers: [None; WATCHERS],
             cookie: 0,
+            path: None,
         }
     }
 
@@ -325,22 +328,15 @@ impl Files {
             return;
         };
         description.references -= 1;
+        let is_observed = description.locked || description.watched;
         if description.references > 0 {
             if let Object::Special(special) = description.object {
                 (special.operations.release)(self, special.number, frames);
             }
             return;
         }
-        if description.locked
-            && let Some(locks) = self.locks
-        {
-            (locks.ended)(self, file.0, frames);
-        }
-        let description = self.open.get(file.0);
-        if description.is_some_and(|description| description.watched)
-            && let Some(observer) = self.sources.observer
-        {
-            (observer.forget)(self, frames, file.0);
+        if is_observed {
+            self.tell_end(file.0, frames);
         }
         let Some(ended) = self.open.remove(file.0, frames) else {
             return;
@@ -356,6 +352,23 @@ impl Files {
                 self.remove_source(special.source, frames);
             }
             Object::Device(..) | Object::File(_) | Object::Directory(_) => {}
+        }
+    }
+
+    /// Tells those that have asked for it of the end of a description.
+    #[cold]
+    fn tell_end(&mut self, file: u32, frames: &mut Frames) {
+        let description = self.open.get(file);
+        if description.is_some_and(|description| description.locked)
+            && let Some(locks) = self.locks
+        {
+            (locks.ended)(self, file, frames);
+        }
+        let description = self.open.get(file);
+        if description.is_some_and(|description| description.watched)
+            && let Some(observer) = self.sources.observer
+        {
+            (observer.forget)(self, frames, file);
         }
     }
 

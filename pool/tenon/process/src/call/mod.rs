@@ -191,6 +191,11 @@ impl Caller {
         state.parts(self.slot)
     }
 
+    /// The process, as it is.
+    pub fn look<'a>(&self, state: &'a State) -> Result<&'a Process, Errno> {
+        state.look(self.slot)
+    }
+
     /// The thread.
     pub fn thread<'a>(&self, state: &'a mut State) -> Result<&'a mut Thread, Errno> {
         state.thread(self.slot)

@@ -103,12 +103,9 @@ impl State {
 
     /// Fails with `EAGAIN` where the user of a process has as many threads as its limit states.
     fn check_limit(&self, slot: &Slot) -> Result<(), Errno> {
-        let process = self.processes[self.process_index(slot)?].as_ref();
-        let process = process.ok_or(Errno::ESRCH)?;
-        let (credentials, limit) = (
-            &process.credentials,
-            process.limits.soft(resource::PROCESSES),
-        );
+        let process = self.look(slot)?;
+        let credentials = &process.credentials;
+        let limit = process.limits.soft(resource::PROCESSES);
         let user = credentials.user().real;
         if user == 0
             || credentials.has(capability::SYS_RESOURCE)
@@ -255,7 +252,6 @@ impl State {
             }
             if let Some(space) = process.space {
                 space.release(&mut self.frames);
-                while self.frames.reclaim() {}
                 // What it shared alone, before its end is seen.
                 while self.frames.reclaim() {}
             }

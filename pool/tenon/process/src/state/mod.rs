@@ -29,7 +29,7 @@ use tenon_schedule::{Entry, Rows};
 use tenon_signal::{Own, Shared, Signals, frame::Buffers};
 use tenon_sync::Mutex;
 use tenon_thread::output;
-use tenon_vfs::Tree;
+use tenon_vfs::{Path, Tree};
 
 /// Bytes of a line about a process: with a system call of `tenon-strace`.
 const REPORT: usize = if cfg!(feature = "strace") { 220 } else { 96 };
@@ -121,6 +121,7 @@ impl State {
             (start <= memory.end).then_some(place).ok_or(Errno::ENOMEM)
         };
         let strings = reserve(size_of::<Strings>())? as *mut Strings;
+        let path = reserve(size_of::<Path>())? as *mut Path;
         let (count, slots) = (limit(), slots().len());
         let processes = reserve(count * size_of::<Option<Process>>())? as *mut Option<Process>;
         let threads = reserve(slots * size_of::<Option<Thread>>())? as *mut Option<Thread>;
@@ -131,8 +132,9 @@ impl State {
         let entries = reserve(entries)? as *mut Option<Entry<Key>>;
         // SAFETY: the places are of that size, aligned to pages, and of this state alone; zeros are
         // strings, and each process, thread and entry is written before its slice exists.
-        let (strings, processes, threads, entries, signals) = unsafe {
+        let (strings, path, processes, threads, entries, signals) = unsafe {
             strings.write_bytes(0, 1);
+            path.write(Path::new());
             buffers.write(Buffers::NEW);
             for index in 0..count {
                 processes.add(index).write(None);
@@ -145,6 +147,7 @@ impl State {
             }
             (
                 &mut *strings,
+                &mut *path,
                 core::slice::from_raw_parts_mut(processes, count),
                 core::slice::from_raw_parts_mut(threads, slots),
                 core::slice::from_raw_parts_mut(entries, slots),
@@ -158,13 +161,14 @@ impl State {
         // SAFETY: what is behind the reserved places is of the frames alone.
         let mut frames = unsafe { Frames::new(start..memory.end).copying_by(tenon_user::copy) };
         let total = frames.available() * PAGE;
-        let tree = Tree::new(archive, &mut frames)?;
+        let mut files = Files::new(Tree::new(archive, &mut frames)?);
+        files.path = Some(path);
         let state = Self {
             total,
             frames,
             kernel: KernelPart::EMPTY,
             kernel_base: 0,
-            files: Files::new(tree),
+            files,
             signals,
             strings,
             processes: Rows::new(processes),
@@ -227,8 +231,12 @@ impl State {
     /// The index of a slot's process.
     #[inline]
     fn process_index(&self, slot: &Slot) -> Result<usize, Errno> {
-        let index = slot.home();
-        self.processes.row(index).map(|_| index).ok_or(Errno::ESRCH)
+        self.look(slot).map(|_| slot.home())
+    }
+
+    /// The process of a slot, as it is.
+    pub(crate) fn look(&self, slot: &Slot) -> Result<&Process, Errno> {
+        self.processes.row(slot.home()).ok_or(Errno::ESRCH)
     }
 
     /// The process of a slot.
@@ -306,8 +314,7 @@ impl State {
         address: usize,
         access: Access,
     ) -> Result<(), Denied> {
-        let parts = self.parts(slot);
-        let (process, frames, _) = parts.map_err(|_| Denied::NoArea)?;
+        let (process, frames, _) = self.parts(slot).map_err(|_| Denied::NoArea)?;
         process.usage.faults += 1;
         let space = process.space().map_err(|_| Denied::NoArea)?;
         space.fault(address, access, frames)

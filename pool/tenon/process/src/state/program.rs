@@ -111,17 +111,15 @@ impl State {
         file: &Object,
         path: &str,
     ) -> Result<(Space, program::Start), Errno> {
-        let asid = self.process_index(slot)? as u8 + 1;
         let random = self.entropy.bytes();
         let index = self.process_index(slot)?;
-        let process = self.processes[index].as_ref();
-        let process = process.ok_or(Errno::ESRCH)?;
+        let process = self.processes[index].as_ref().ok_or(Errno::ESRCH)?;
         let tree = &mut self.files.tree;
         let mut lookup = |path: &str, frames: &mut Frames| {
             let place = (process.directories(), path, &process.credentials);
             program_at(tree, place, None, frames)
         };
-        let mut space = Space::new(self.kernel, asid, &mut self.frames)?;
+        let mut space = Space::new(self.kernel, index as u8 + 1, &mut self.frames)?;
         let loaded = program::load(
             &mut space,
             file,
@@ -172,12 +170,7 @@ fn program_at(
     name: Option<&mut Name>,
     frames: &mut Frames,
 ) -> Result<Object, Errno> {
-    let mut path = Path::new();
-    path.set(|room| {
-        let room = room.get_mut(..text.len()).ok_or(Errno::ENAMETOOLONG)?;
-        room.copy_from_slice(text.as_bytes());
-        Ok::<_, Errno>(text.len())
-    })?;
+    let mut path = Path::of(text.as_bytes())?;
     let permits = |inode: &Inode| {
         let kind = (inode.permissions, inode.kind == Kind::Directory);
         credentials.permits((inode.user, inode.group), kind, EXECUTE)
