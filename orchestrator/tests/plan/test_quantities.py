@@ -105,6 +105,11 @@ def test_a_count_is_a_count(text, count):
     assert found[:2] == ("count", count)
 
 
+def test_only_a_time_of_a_smaller_unit_belongs_to_a_time():
+    assert only("5 min 2 min") == ("time", 300_000_000_000, "5 min")
+    assert only("1 min " * 3_000) == ("time", 60_000_000_000, "1 min")
+
+
 def test_nothing_comes_of_words_without_a_number():
     assert only("a control loop beside Linux") is None
     assert only("a second loop") is None

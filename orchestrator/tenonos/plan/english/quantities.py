@@ -54,6 +54,7 @@ def _table(rows: dict[Scale, str]) -> dict[str, Scale]:
 
 
 TIME, RATE, SIZE = _table(_TIME), _table(_RATE), _table(_SIZE)
+LONGEST = max(TIME.values())
 CORES = frozenset(
     ["core", "cores", "cpu", "cpus", "vcpu", "vcpus", "pcpu", "pcpus", "processor", "processors"]
 )
@@ -139,16 +140,19 @@ def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
     return [*found, last]
 
 
-def span_at(words: Sequence[Token], at: int) -> tuple[Fraction, int] | None:
-    """Nanoseconds, and the index after them: `2 ms`, `1 min 30 s`, `half second`, `second`."""
+def span_at(words: Sequence[Token], at: int, longest: int = LONGEST) -> tuple[Fraction, int] | None:
+    """Nanoseconds, and the index after them: `2 ms`, `1 min 30 s`, `half second`, `second`.
+
+    The unit is at most `longest`, in nanoseconds.
+    """
     number = number_at(words, at) if at < len(words) else None
     value, index = number or (1, at)
     index = _skip_hyphen(words, index)
     scale = _unit(TIME, words, index)
-    if scale is None:
+    if scale is None or scale > longest:
         return None
     parts = number and scale >= TIME["minute"] and word_at(words, index + 1)[:1].isdecimal()
-    rest = span_at(words, index + 1) if parts else None
+    rest = span_at(words, index + 1, scale - 1) if parts else None
     if rest is None or rest[0] >= scale:
         rest = Fraction(0), index + 1
     return Fraction(str(value)) * scale + rest[0], rest[1]
