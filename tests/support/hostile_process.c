@@ -7,7 +7,7 @@
 
 enum { WRITE = 64, MUNMAP = 215, MMAP = 222, MPROTECT = 226 };
 enum { NUMBERS = 600, READ = 63, GETPPID = 173 };
-enum { SENDFILE = 71, PSELECT = 72, PPOLL = 73 };
+enum { EPOLL_PWAIT = 22, SENDFILE = 71, PSELECT = 72, PPOLL = 73, EPOLL_PWAIT2 = 441 };
 
 static long map(word size, word protection)
 {
@@ -184,6 +184,7 @@ static int is_left_out(long number)
 
 static void call_at_random(void)
 {
+	static const word at_once[2];
 	word state = 88172645463325252UL;
 	word places[] = { 0, 1, 8, 4096, 0x40080000, 0x400000, -1UL, 1UL << 63, (word)&state };
 
@@ -204,6 +205,11 @@ static void call_at_random(void)
 			continue;
 		if (number == MQ_OPEN)
 			arguments[0] = (word)queue_names[arguments[0] % 4];
+		/* An event poll that nothing makes ready would be waited for without end. */
+		if (number == EPOLL_PWAIT)
+			arguments[3] = 0;
+		if (number == EPOLL_PWAIT2)
+			arguments[3] = (word)at_once;
 		call(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
 		     arguments[5]);
 	}
