@@ -14,7 +14,7 @@ from tools.bench.objectives import Objective
 NOT_DEMANDED = -2
 """A polarity known only not to be `demanded`."""
 _OPPOSED = {heads.POLARITIES.index("demanded"), heads.POLARITIES.index("forbidden")}
-LONGEST = 160
+LONGEST = 96
 """Tokens of an objective that training takes."""
 
 

@@ -63,13 +63,19 @@ def small(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trained(small, tmp_path_factory):
-    """The files of two trainings of seconds, and the losses of the second one."""
+def train():
+    """The module that needs jax."""
     if not jax.EXTRA.there() and not os.environ.get("CI"):
         pytest.skip("jax is not installed: ./tenon train installs it")
     jax.provide()
     from tools.reader import train
 
+    return train
+
+
+@pytest.fixture(scope="module")
+def trained(small, train, tmp_path_factory):
+    """The files of two trainings of seconds, and the losses of the second one."""
     folder = tmp_path_factory.mktemp("weights")
     losses = []
 
@@ -109,6 +115,22 @@ def test_training_lowers_the_loss_and_reads_what_it_learned(trained, small):
     found = Reader(Base(small), file, TEXTS).read(text)
     said = {s.name: s.polarity for s in (*found.capabilities, *found.likely)}
     assert said.get(name) == "demanded"
+
+
+def test_a_product_and_its_slopes_are_right_to_eight_bits(train):
+    random = np.random.default_rng(5)
+    value = random.standard_normal((2, 3, 64)).astype(np.float32)
+    matrix = random.standard_normal((64, 16)).astype(np.float32)
+    weights_of = random.standard_normal((2, 3, 16)).astype(np.float32)
+
+    def total(value, matrix):
+        return (train.product(value, matrix) * weights_of).sum()
+
+    assert np.allclose(train.product(value, matrix), value @ matrix, atol=0.2)
+    of_value, of_matrix = train.jax.grad(total, (0, 1))(value, matrix)
+    assert np.allclose(of_value, weights_of @ matrix.T, atol=0.2)
+    flat = value.reshape(-1, 64), weights_of.reshape(-1, 16)
+    assert np.allclose(of_matrix, flat[0].T @ flat[1], atol=0.2)
 
 
 def test_an_author_can_be_held_out(small):

@@ -6,7 +6,8 @@ upper layers have low-rank adapters, which are all of the encoder that training 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import matmul
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tenonos.plan.reader.base import Base, Shape
 Array = Any
 """An array of numpy, or of a library with the same functions."""
 Parameters = Mapping[str, Array]
+Product = Callable[[Array, Array], Array]
 
 MATRICES = ("q", "k", "v", "ao", "fi", "fo")
 """Query, key, value, output of attention; feed-forward in and out."""
@@ -26,7 +28,7 @@ def embedded(base: Base, indices: Array) -> Array:
     """The input of the first layer, for the indices of pieces, as [text, token, width]."""
     first_kind = base.vector("emb.type")[: base.shape.width]
     states = base.words(indices) + base.positions(indices.shape[-1]) + first_kind
-    return _normal(np, states, base.vector("emb.ln.w"), base.vector("emb.ln.b"), base.shape.epsilon)
+    return normal(np, states, base.vector("emb.ln.w"), base.vector("emb.ln.b"), base.shape.epsilon)
 
 
 def layer(base: Base, number: int) -> dict[str, Array]:
@@ -60,14 +62,22 @@ def merged(parameters: Parameters) -> dict[str, Array]:
     return found
 
 
-def apply(xp: Any, shape: Shape, parameters: Parameters, states: Array, mask: Array) -> Array:
-    """One layer; `mask` is 1 for the tokens of a text and 0 for its padding."""
+def apply(
+    xp: Any,
+    shape: Shape,
+    parameters: Parameters,
+    states: Array,
+    mask: Array,
+    product: Product = matmul,
+) -> Array:
+    """One layer; `mask` is 1 for the tokens of a text and 0 for its padding, `product` is that of
+    states with a matrix."""
 
     def linear(name: str, value: Array) -> Array:
-        found = value @ parameters[f"{name}.w"] + parameters[f"{name}.b"]
+        found = product(value, parameters[f"{name}.w"]) + parameters[f"{name}.b"]
         if (down := parameters.get(f"{name}.down")) is None:
             return found
-        return found + value @ down @ parameters[f"{name}.up"]
+        return found + product(product(value, down), parameters[f"{name}.up"])
 
     def heads(value: Array) -> Array:
         texts, tokens, width = value.shape
@@ -78,7 +88,7 @@ def apply(xp: Any, shape: Shape, parameters: Parameters, states: Array, mask: Ar
     scores = scores + (1 - mask[:, None, None, :]) * _MASKED
     weights = softmax(xp, scores)
     mixed = (weights @ value).transpose(0, 2, 1, 3).reshape(states.shape)
-    states = _normal(
+    states = normal(
         xp,
         states + linear("ao", mixed),
         parameters["aln.w"],
@@ -86,7 +96,7 @@ def apply(xp: Any, shape: Shape, parameters: Parameters, states: Array, mask: Ar
         shape.epsilon,
     )
     inner = linear("fo", gelu(xp, linear("fi", states)))
-    return _normal(xp, states + inner, parameters["oln.w"], parameters["oln.b"], shape.epsilon)
+    return normal(xp, states + inner, parameters["oln.w"], parameters["oln.b"], shape.epsilon)
 
 
 def softmax(xp: Any, scores: Array) -> Array:
@@ -100,7 +110,8 @@ def gelu(xp: Any, value: Array) -> Array:
     return 0.5 * value * (1 + xp.tanh(0.7978845608 * (value + 0.044715 * value * value * value)))
 
 
-def _normal(xp: Any, value: Array, weight: Array, bias: Array, epsilon: float) -> Array:
+def normal(xp: Any, value: Array, weight: Array, bias: Array, epsilon: float) -> Array:
+    """The values with mean and variance of the last axis taken away, scaled and shifted."""
     mean = value.mean(-1, keepdims=True)
     centred = value - mean
     variance = (centred * centred).mean(-1, keepdims=True)
