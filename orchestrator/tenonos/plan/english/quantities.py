@@ -114,11 +114,15 @@ def quantity_at(words: Sequence[Token], at: int) -> Quantity | None:
     )
 
 
+MOST = 64
+"""Numbers of a list with a common unit, at most: longer ones are no quantities."""
+
+
 def listed_at(words: Sequence[Token], at: int) -> list[Quantity]:
     """Quantities with a common unit: `1, 2 and 4 kHz`. Only the last includes the unit."""
     numbers: list[tuple[int, int]] = []
     index = at
-    while index < len(words) and (number := number_at(words, index)):
+    while index < len(words) and len(numbers) < MOST and (number := number_at(words, index)):
         after = number[1]
         if word_at(words, after) not in (",", "and"):
             break
