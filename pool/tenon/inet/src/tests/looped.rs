@@ -1,4 +1,4 @@
-//! What a host sends to itself.
+//! Loopback: frames that a host sends to itself.
 
 use super::*;
 
