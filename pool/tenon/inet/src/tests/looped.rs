@@ -1,4 +1,4 @@
-//! Loopback: frames that a host sends to itself.
+//! [`Looped`](crate::looped::Looped): frames that a host sends to itself.
 
 use super::*;
 
