@@ -69,7 +69,7 @@ def test_a_client_lists_composes_explains_and_is_refused(tmp_path):
                 await agent.call_tool("explain", {"folder": "loop"}),
                 await agent.call_tool("tree", {"system": "loop"}),
                 await agent.call_tool("list", {"what": "boards"}),
-                await agent.call_tool("compose", {"objective": "a loop that reads minds"}),
+                await agent.call_tool("compose", {"objective": "a loop that talks on a CAN bus"}),
                 await agent.call_tool("compose", {"objective": LOOP, "output": "../loop"}),
                 await agent.call_tool("compose", {"objective": LOOP, "board": "toaster"}),
             ]

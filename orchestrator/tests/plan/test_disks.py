@@ -60,7 +60,7 @@ def test_processes_have_files_of_their_own(composed, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{LOOP} with a web page that logs to a disk", "historian"),
+        (f"{LOOP} with a web page that logs to a disk", "has one disk or one network card"),
         ("Three VMs, each with a control loop that logs to a disk", "Mortise drives 2 disks"),
         (f"{LOOP} that logs to a disk, beside Linux, with cache colouring", "colours of its own"),
     ],

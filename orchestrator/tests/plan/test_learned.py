@@ -76,7 +76,8 @@ def test_a_setting_that_mends_the_composition_is_used_next_time(explored, monkey
 
 
 def test_what_is_learned_holds_against_a_demand(file):
-    asked = f"{LOOP} without GPIO, without networking, without time slices"  # no other loop does it
+    # No other loop does it.
+    asked = f"{LOOP} without GPIO, without networking, without a disk, without time slices"
     assert compose(asked, pool=Pool()).accepted
     needs(file, "TENON_THREAD_SLICING", True)
     refused = compose(asked, pool=Pool())
