@@ -11,19 +11,24 @@ struct Parts {
     /// for fragments.
     body: Option<(core::ops::Range<usize>, usize)>,
     protocol: u8,
+    /// Where the packet ends.
+    end: usize,
 }
 
+const ICMP: u8 = 1;
 const UDP: u8 = 17;
 const TCP: u8 = 6;
 const ETHERNET: usize = 14;
 
-/// The parts of a frame; `None` if it is no IPv4, or malformed.
+/// Whether a frame has a packet of IPv4.
+fn is_ipv4(frame: &[u8]) -> bool {
+    frame.get(12..ETHERNET) == Some(&[8, 0])
+}
+
+/// The parts of a packet of IPv4 in a frame; `None` if it is malformed.
 fn parts(frame: &[u8]) -> Option<Parts> {
     let packet = frame.get(ETHERNET..)?;
     let fixed = packet.first_chunk::<20>()?;
-    if frame.get(12..ETHERNET)? != [8, 0] {
-        return None;
-    }
     let header = usize::from(fixed[0] & 0xf) * 4;
     let length = usize::from(u16::from_be_bytes([fixed[2], fixed[3]]));
     if header < 20 || length < header || packet.len() < length {
@@ -42,6 +47,7 @@ fn parts(frame: &[u8]) -> Option<Parts> {
         header: ETHERNET..begin,
         body: has_sum.then_some((begin..end, begin + place)),
         protocol,
+        end,
     })
 }
 
@@ -74,11 +80,13 @@ fn sum_of_body(frame: &[u8], body: core::ops::Range<usize>, protocol: u8) -> u64
     addresses + sum(&[0, protocol, length[0], length[1]]) + sum(&frame[body])
 }
 
-/// Whether the checksums of a frame are right. Of a malformed one, or one of another protocol, that is
-/// for its parser to find.
+/// Whether the checksums of a frame are right: all that are not those of IPv4 are for its parser.
 pub(crate) fn is_intact(frame: &[u8]) -> bool {
-    let Some(parts) = parts(frame) else {
+    if !is_ipv4(frame) {
         return true;
+    }
+    let Some(parts) = parts(frame) else {
+        return false;
     };
     let is_header_intact = folded(sum(&frame[parts.header])) == u16::MAX;
     is_header_intact
@@ -88,15 +96,26 @@ pub(crate) fn is_intact(frame: &[u8]) -> bool {
         })
 }
 
+/// Writes the checksum of some bytes at a place among them.
+fn put(bytes: &mut [u8], place: usize) {
+    bytes[place..place + 2].fill(0);
+    let word = !folded(sum(bytes));
+    bytes[place..place + 2].copy_from_slice(&word.to_le_bytes());
+}
+
 /// Writes the checksums of a frame.
 pub(crate) fn complete(frame: &mut [u8]) {
-    let Some(parts) = parts(frame) else {
+    let Some(parts) = parts(frame).filter(|_| is_ipv4(frame)) else {
         return;
     };
-    let place = ETHERNET + 10;
-    frame[place..place + 2].fill(0);
-    let header = !folded(sum(&frame[parts.header]));
-    frame[place..place + 2].copy_from_slice(&header.to_le_bytes());
+    let end = parts.end;
+    let body = parts.header.end;
+    put(&mut frame[parts.header], 10);
+    // A destination that is unreachable: the header of the datagram is in it (RFC 792).
+    if parts.protocol == ICMP && frame[body..end].first() == Some(&3) && end - body >= 28 {
+        put(&mut frame[body + 8..body + 28], 10);
+        put(&mut frame[body..end], 2);
+    }
     if let Some((body, place)) = parts.body {
         frame[place..place + 2].fill(0);
         let word = !folded(sum_of_body(frame, body, parts.protocol));
@@ -170,7 +189,7 @@ mod tests {
             }
             let _ = is_intact(&frame);
             complete(&mut frame);
-            prop_assert!(is_intact(&frame));
+            prop_assert_eq!(is_intact(&frame), !is_ipv4(&frame) || parts(&frame).is_some());
         }
     }
 }
