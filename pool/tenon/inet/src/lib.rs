@@ -14,7 +14,8 @@
 //!   processes at most [`Settings::frames`] frames in it, at its own priority; with a
 //!   [budget](Settings::budget_us) a server limits its execution time as well.
 //! - Threads at higher priorities that use no socket do not wait for it. A call of a socket waits
-//!   for one frame at the most, as the stack is locked for one at a time.
+//!   for one received frame and one of each open socket at the most, as the stack is locked for
+//!   one step at a time.
 //! - Memory is static: [`UDP_SOCKETS`] and [`TCP_SOCKETS`] sockets with [`BUFFER`] bytes in each
 //!   direction, unless the image states other numbers. Nothing is allocated later.
 //! - With a loopback, this host reaches itself at 127.0.0.1 and its own address. Frames of the card

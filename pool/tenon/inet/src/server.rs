@@ -169,20 +169,22 @@ pub fn with<R>(action: impl FnOnce(&mut ImageStack) -> R) -> Result<R, Error> {
 ///
 /// If the network is not started.
 pub fn work() -> Result<bool, Error> {
-    let mut has_worked = false;
+    let (mut has_worked, mut has_more) = (false, true);
     for _ in 0..AT_ONCE {
-        let (worked, has_more) = lock()?.step_looped(Instant::now().nanoseconds());
+        let worked;
+        (worked, has_more) = lock()?.step_looped(Instant::now().nanoseconds());
         has_worked |= worked;
-        if !has_more {
-            if has_worked {
-                CHANGED.notify_all();
-            }
-            return Ok(has_worked);
+        if !worked || !has_more {
+            break;
         }
     }
-    CHANGED.notify_all();
-    ring();
-    Ok(true)
+    if has_worked {
+        CHANGED.notify_all();
+    }
+    if has_more {
+        ring();
+    }
+    Ok(has_worked)
 }
 
 /// Blocks until the network thread has received or transmitted for a socket since an earlier call.

@@ -189,6 +189,18 @@ impl Sockets {
         self.member_mut(handle).due = due.unwrap_or(NEVER);
     }
 
+    /// Whether a socket has nothing to transmit before it receives or is changed.
+    pub(crate) fn is_silent(&self, handle: Handle) -> bool {
+        if self.is_for_datagrams(handle) {
+            return self.get::<udp::Socket<'_>>(handle).send_queue() == 0;
+        }
+        Some(handle) != self.dhcp
+            && self
+                .get::<tcp::Socket<'_>>(handle)
+                .local_endpoint()
+                .is_none()
+    }
+
     /// The first socket from a place of the list of open ones that has something to do now, and its
     /// place.
     pub(crate) fn next_due(&self, from: usize, now: Instant) -> Option<(usize, Handle)> {

@@ -52,6 +52,8 @@ pub struct Stack<P> {
     lost: u64,
     /// A connection has had another state.
     has_changed: bool,
+    /// A connection was given back, which a listener may lack.
+    has_given: bool,
 }
 
 impl<P: Port> Stack<P> {
@@ -73,6 +75,7 @@ impl<P: Port> Stack<P> {
             ephemeral: now_ns as u16,
             lost: 0,
             has_changed: false,
+            has_given: false,
         };
         let own = settings
             .address
@@ -98,9 +101,8 @@ impl<P: Port> Stack<P> {
         let now = instant(now_ns);
         let has_sent = self.transmit(now);
         let has_received = self.receive(now, false);
-        let has_more = has_received && self.sockets.next_due(0, now).is_some();
-        let has_worked = has_received || has_sent;
-        (has_worked, has_more || !self.device.looped.is_empty())
+        let has_more = !self.device.looped.is_empty() || self.sockets.next_due(0, now).is_some();
+        (has_received || has_sent, has_more)
     }
 
     /// Takes the owner of the next open socket that has news, from a place of their list, and the place
@@ -146,6 +148,11 @@ impl<P: Port> Stack<P> {
         }
         if let Some(handle) = handle {
             self.sockets.set_news(handle);
+            if self.follow(handle) {
+                // Before the next frame, which may be of a further peer.
+                self.has_changed = true;
+                self.follow_listeners();
+            }
         }
         true
     }
@@ -163,15 +170,19 @@ impl<P: Port> Stack<P> {
                 self.sockets.set_news(handle);
             }
             has_changed |= self.follow(handle);
-            let due = self
-                .interface
-                .poll_at(now, self.sockets.set_of(Some(handle)));
+            // A neighbour that does not answer has a socket wait, with nothing to transmit too.
+            let due = if self.sockets.is_silent(handle) {
+                None
+            } else {
+                let set = self.sockets.set_of(Some(handle));
+                self.interface.poll_at(now, set)
+            };
             self.sockets.set_due(handle, due);
             let was_closed = self.sockets.remove_closed(at);
             place = at + usize::from(!was_closed);
         }
-        if has_changed {
-            self.has_changed = true;
+        self.has_changed |= has_changed;
+        if has_changed | core::mem::take(&mut self.has_given) {
             self.follow_listeners();
         }
         has_worked || has_changed
@@ -323,6 +334,7 @@ impl<P: Port> Stack<P> {
     pub fn give_connection(&mut self, handle: Handle) {
         if let Some(connection) = self.sockets.connection_mut(handle) {
             connection.taken = false;
+            self.has_given = true;
             self.sockets.mark(handle);
         }
     }

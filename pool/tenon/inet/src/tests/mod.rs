@@ -1,3 +1,4 @@
+mod due;
 mod looped;
 
 use crate::{

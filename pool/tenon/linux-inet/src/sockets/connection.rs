@@ -167,6 +167,8 @@ impl Sockets {
                 local.set_ip(source);
                 socket.chosen = true;
             }
+            // Datagrams of others are no longer there.
+            socket.note(number, stack);
             return Ok(Some(()));
         }
         if host.is_broadcast() || host.is_multicast() {
