@@ -106,7 +106,8 @@ impl<T> Table<T> {
         self.search(number)
     }
 
-    /// As [`place`](Self::place), in any frame.
+    /// As [`place`](Self::place), in any frame. Out of line, as each look-up would have it otherwise.
+    #[inline(never)]
     fn search(&self, number: u32) -> Option<*mut Option<T>> {
         let frame = self.frames.get((number / Self::IN_FRAME).into())?;
         let index = number % Self::IN_FRAME;
