@@ -179,10 +179,9 @@ pub(crate) fn sockets(room: Room, with_dhcp: bool) -> (Sockets, Frames, &'static
     }
     if with_dhcp && let Some(place) = storage.next() {
         sockets.dhcp = sockets.add(place, dhcpv4::Socket::new());
-        sockets
-            .dhcp
-            .into_iter()
-            .for_each(|handle| sockets.mark(handle));
+        if let Some(handle) = sockets.dhcp {
+            sockets.mark(handle);
+        }
     }
     (sockets, room.frames, room.looped)
 }

@@ -3,7 +3,7 @@
 //! Frames on their way to this host itself have none. The sum of 16-bit words is taken eight bytes at a
 //! time: it does not depend on the order of bytes in a word (RFC 1071, 2).
 
-/// The places of an IPv4 packet whose checksums a frame has.
+/// The places of an IPv4 packet in a frame that have checksums.
 struct Parts {
     /// Its header.
     header: core::ops::Range<usize>,

@@ -194,11 +194,8 @@ impl Sockets {
         if self.is_for_datagrams(handle) {
             return self.get::<udp::Socket<'_>>(handle).send_queue() == 0;
         }
-        Some(handle) != self.dhcp
-            && self
-                .get::<tcp::Socket<'_>>(handle)
-                .local_endpoint()
-                .is_none()
+        let connection = self.connection(handle);
+        connection.is_some_and(|socket| socket.local_endpoint().is_none())
     }
 
     /// The first socket from a place of the list of open ones that has something to do now, and its
@@ -233,13 +230,12 @@ impl Sockets {
     /// closed and has nothing to transmit. Returns whether it was.
     pub(crate) fn remove_closed(&mut self, place: usize) -> bool {
         let handle = self.active[place];
-        let member = self.member(handle);
         let is_closed = if self.is_for_datagrams(handle) {
             !self.get::<udp::Socket<'_>>(handle).is_open()
-        } else if Some(handle) == self.dhcp {
-            false
         } else {
-            member.due == NEVER && self.get::<tcp::Socket<'_>>(handle).state() == tcp::State::Closed
+            let connection = self.connection(handle);
+            let has_ended = connection.is_some_and(|socket| socket.state() == tcp::State::Closed);
+            has_ended && self.member(handle).due == NEVER
         };
         if is_closed {
             self.member_mut(handle).is_active = false;
@@ -254,7 +250,13 @@ impl Sockets {
         handle.0 < self.datagrams
     }
 
-    /// The connection of a socket for such.
+    /// A socket, if it is one for connections.
+    pub(crate) fn connection(&self, handle: Handle) -> Option<&tcp::Socket<'static>> {
+        let is_one = !self.is_for_datagrams(handle) && Some(handle) != self.dhcp;
+        is_one.then(|| self.get(handle))
+    }
+
+    /// The state that the stack has of a socket for connections.
     pub(crate) fn connection_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
         let index = handle.0.checked_sub(self.datagrams)?;
         self.connections.get_mut(usize::from(index))
@@ -276,9 +278,7 @@ impl Sockets {
     /// The open sockets for connections.
     pub(crate) fn open_connections(&self) -> impl Iterator<Item = (Handle, &tcp::Socket<'static>)> {
         let active = self.active[..self.open].iter();
-        let known =
-            active.filter(|handle| !self.is_for_datagrams(**handle) && Some(**handle) != self.dhcp);
-        known.map(|handle| (*handle, self.get(*handle)))
+        active.filter_map(|handle| Some((*handle, self.connection(*handle)?)))
     }
 
     /// The socket for datagrams to a port.

@@ -191,10 +191,9 @@ impl<P: Port> Stack<P> {
     /// Whether a connection has another state than when this was called last. Resets one that was given
     /// back, has transmitted all, and receives bytes that nothing will read (RFC 2525, 2.17).
     fn follow(&mut self, handle: Handle) -> bool {
-        if self.sockets.is_for_datagrams(handle) || Some(handle) == self.sockets.dhcp {
+        let Some(socket) = self.sockets.connection(handle) else {
             return false;
-        }
-        let socket = self.sockets.get::<tcp::Socket<'_>>(handle);
+        };
         let (state, has_bytes) = (socket.state(), socket.recv_queue() > 0);
         let Some(connection) = self.sockets.connection_mut(handle) else {
             return false;

@@ -5,11 +5,7 @@ use super::*;
 #[test]
 fn a_call_transmits_all_that_the_peer_has_room_for() {
     let mut pair = Pair::new();
-    let server = pair.stacks[0].take_connection().unwrap();
-    pair.stacks[0].tcp_mut(server).listen(7).unwrap();
-    let client = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(client, at(0, 7), None).unwrap();
-    pair.settle();
+    let (_, client) = pair.connect();
     pair.stacks[1].tcp_mut(client).set_nagle_enabled(false);
     let sent = pair.stacks[1]
         .tcp_mut(client)
@@ -47,10 +43,7 @@ fn a_listener_has_the_first_connection_that_is_given_back() {
     // As many peers as there are connections: none is left to wait for another one.
     let mut asked = vec![];
     for _ in 0..TCP_SOCKETS {
-        let client = pair.stacks[1].take_connection().unwrap();
-        pair.stacks[1].connect(client, at(0, 7), None).unwrap();
-        pair.settle();
-        asked.push(client);
+        asked.push(pair.ask(1)[0].0);
     }
     let accepted = pair.stacks[0].accept(3).unwrap();
     pair.stacks[1].tcp_mut(asked[0]).abort();
@@ -60,14 +53,12 @@ fn a_listener_has_the_first_connection_that_is_given_back() {
     pair.stacks[0].give_connection(accepted);
     pair.stacks[1].give_connection(asked[0]);
     pair.settle();
-    let again = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(again, at(0, 7), None).unwrap();
-    pair.settle();
+    let (again, _) = pair.ask(1)[0];
     assert_eq!(pair.stacks[1].tcp(again).state(), State::Established);
 }
 
 #[test]
-fn a_socket_whose_neighbour_is_absent_has_nothing_to_do_once_it_is_closed() {
+fn a_closed_socket_with_an_absent_neighbour_has_nothing_to_do() {
     let mut pair = Pair::new();
     let (client, _) = pair.stacks[1].bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
     let absent = SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 77), 7);

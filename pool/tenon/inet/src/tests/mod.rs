@@ -138,6 +138,13 @@ impl Pair {
         asked
     }
 
+    /// A connection of the second stack with one of the first one: the handles of both.
+    fn connect(&mut self) -> (Handle, Handle) {
+        let server = self.stacks[0].take_connection().unwrap();
+        self.stacks[0].tcp_mut(server).listen(7).unwrap();
+        (server, self.ask(1)[0].0)
+    }
+
     /// The port of the peer of the next connection of listener 1.
     fn accepted(&mut self) -> Option<u16> {
         let handle = self.stacks[0].accept(1)?;
@@ -262,11 +269,7 @@ fn a_step_takes_one_frame() {
 #[test]
 fn bytes_of_a_connection_arrive_in_order_until_its_end() {
     let mut pair = Pair::new();
-    let server = pair.stacks[0].take_connection().unwrap();
-    pair.stacks[0].tcp_mut(server).listen(7).unwrap();
-    let client = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(client, at(0, 7), None).unwrap();
-    pair.settle();
+    let (server, client) = pair.connect();
     assert_eq!(pair.stacks[1].tcp(client).state(), State::Established);
     let all: Vec<u8> = (0..50_000u32).map(|at| (at % 251) as u8).collect();
     let (mut sent, mut received) = (0, vec![]);
@@ -353,11 +356,7 @@ fn a_queue_is_in_the_order_of_its_peers() {
 fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
     let mut pair = Pair::new();
     for _ in 0..2 * TCP_SOCKETS {
-        let server = pair.stacks[0].take_connection().unwrap();
-        pair.stacks[0].tcp_mut(server).listen(7).unwrap();
-        let client = pair.stacks[1].take_connection().unwrap();
-        pair.stacks[1].connect(client, at(0, 7), None).unwrap();
-        pair.settle();
+        let (server, client) = pair.connect();
         pair.stacks[0].tcp_mut(server).close();
         pair.stacks[0].give_connection(server);
         pair.settle();
@@ -373,11 +372,7 @@ fn a_peer_that_does_not_end_its_half_keeps_no_connection() {
 #[test]
 fn bytes_to_a_connection_that_was_given_back_reset_it() {
     let mut pair = Pair::new();
-    let server = pair.stacks[0].take_connection().unwrap();
-    pair.stacks[0].tcp_mut(server).listen(7).unwrap();
-    let client = pair.stacks[1].take_connection().unwrap();
-    pair.stacks[1].connect(client, at(0, 7), None).unwrap();
-    pair.settle();
+    let (server, client) = pair.connect();
     pair.stacks[0].tcp_mut(server).send_slice(b"last").unwrap();
     pair.stacks[0].tcp_mut(server).close();
     pair.stacks[0].give_connection(server);
