@@ -15,7 +15,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -164,7 +163,7 @@ static int reach(int port)
 	return -1;
 }
 
-/* A database in memory, by pipes. */
+/* A database in a file, by pipes. */
 static int start_database(void)
 {
 	int in[2], out[2];

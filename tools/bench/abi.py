@@ -6,27 +6,22 @@ by the clock. `rt_wake` is the time from a release to its job beside processes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from tenonos import build, system, ui
-from tenonos.errors import WorkError
+from tenonos import build, system
 from tenonos.paths import ROOT
 from tools.bench import boot, exits, programs
 from tools.bench.machine import LIMIT, Place, counted, listen, off
 from tools.bench.programs import NATIVE
 from tools.bench.reading import Setting
-from tools.bench.row import Kinds, Row
+from tools.bench.row import Row
 
 SOURCE = ROOT / "bench" / "programs" / "abi.c"
 SUITE = "abi"
 SYSTEM, VM = "bench-abi", "programs"
 LOADS = ("idle", "fork", "fault", "io")
 END = "abi end"
-
-_MEASURED = re.compile(r"abi (\w+)((?: \w+=\d+)*) (\d+)((?: \d+)+)")
-_ABSENT = re.compile(r"abi (\w+)((?: \w+=\d+)*) absent (\d+)")
 
 _START = """\
 #!/bin/busybox sh
@@ -68,19 +63,5 @@ def native(compiled: bytes) -> list[str]:
 
 
 def measured(lines: Sequence[str], setting: Setting) -> Iterator[Row]:
-    """The rows that the program printed; a line for each operation that the kernel refuses."""
-    absent = []
-    found = 0
-    for line in lines:
-        if match := _ABSENT.search(line):
-            absent.append(f"{match[1]}{match[2]} (error {match[3]})")
-        elif match := _MEASURED.search(line):
-            name, told, count, taken = match.groups()
-            params = {k: int(v) for k, v in (each.split("=") for each in told.split())}
-            values = [round(int(each) / int(count), 1) for each in taken.split()]
-            found += 1
-            yield setting.row((SUITE, name), params, values, Kinds())
-    if not found:
-        raise WorkError(f"the program measured nothing in environment {setting.environment}")
-    if absent:
-        ui.message(f"abi, {setting.environment}: not served: {', '.join(absent)}")
+    """The rows that the program printed, with the nanoseconds of each batch."""
+    return programs.measured(SUITE, lines, setting, list)

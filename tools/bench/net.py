@@ -7,11 +7,10 @@ job beside a flood of datagrams.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tenonos import build, system, ui
+from tenonos import build, system
 from tenonos.errors import WorkError
 from tenonos.paths import ROOT
 from tenonos.run.plugin import QUIET, Passage
@@ -19,17 +18,20 @@ from tools.bench import boot, exits, machine, programs
 from tools.bench.machine import Place, Trace
 from tools.bench.programs import NATIVE
 from tools.bench.reading import Setting
-from tools.bench.row import Kinds, Row
+from tools.bench.row import Row
 
 SOURCE = ROOT / "bench" / "programs" / "net.c"
 SUITE = "net"
 SYSTEM, VM = "bench-net", "programs"
-SERVERS = ("nginx", "redis", "sqlite")
+SERVERS = {
+    "nginx": "nginx -c /etc/nginx.conf -e stderr",
+    "redis": "redis-server /etc/redis.conf >/tmp/log &",
+    "sqlite": "",
+}
+"""The servers, each with the command that starts it before its requests, so that none starts beside
+those of another."""
 FLOOD = "flood"
 END = "net end"
-
-_MEASURED = re.compile(r"net (\w+)((?: \w+=\w+)*) (\d+) (\d+)$")
-_ABSENT = re.compile(r"net (\w+)((?: \w+=\w+)*) absent (\d+)")
 
 _CONTENTS = {
     "etc/passwd": b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n",
@@ -55,8 +57,6 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 busybox date -s @1700000000
 busybox mkdir -p /tmp /var/lib/nginx /var/log/nginx
 /bin/net
-nginx -c /etc/nginx.conf -e stderr
-redis-server /etc/redis.conf >/tmp/log &
 {requests}
 echo {end}
 {last}
@@ -65,7 +65,9 @@ echo {end}
 
 def start(first: str, last: str) -> bytes:
     """The start script, with the first and the last command of one kernel."""
-    requests = "\n".join(f"/bin/net request {server}" for server in SERVERS)
+    requests = "\n".join(
+        f"{command}\n/bin/net request {server}" for server, command in SERVERS.items()
+    )
     return _START.format(first=first, requests=requests, end=END, last=last).encode()
 
 
@@ -111,25 +113,13 @@ def native(compiled: bytes) -> Trace:
 
 
 def measured(trace: Trace, setting: Setting) -> Iterator[Row]:
-    """The rows that the program printed, each with its passages; a line for each that it could
-    not measure."""
-    absent = []
+    """The rows that the program printed, each with its passages."""
     passages = iter(trace.passages)
-    found = 0
-    for line in trace.lines:
-        if match := _ABSENT.search(line):
-            absent.append(f"{match[1]}{match[2]} (error {match[3]})")
-        elif match := _MEASURED.search(line):
-            name, told, count, batches = match.groups()
-            taken = [next(passages, None) for _ in range(int(batches))]
-            params = dict(_param(each) for each in told.split())
-            values = [round(executed(each) / int(count), 1) for each in taken]
-            found += 1
-            yield setting.row((SUITE, name), params, values, Kinds())
-    if not found:
-        raise WorkError(f"the program measured nothing in environment {setting.environment}")
-    if absent:
-        ui.message(f"net, {setting.environment}: not measured: {', '.join(absent)}")
+
+    def batches(numbers: list[int]) -> list[int]:
+        return [executed(next(passages, None)) for _ in range(numbers[0])]
+
+    return programs.measured(SUITE, trace.lines, setting, batches)
 
 
 def executed(passage: Passage | None) -> int:
@@ -137,8 +127,3 @@ def executed(passage: Passage | None) -> int:
     if passage is None:
         raise WorkError("the run ended within a measurement")
     return passage.instructions + passage.other
-
-
-def _param(text: str) -> tuple[str, int | str]:
-    key, _, value = text.partition("=")
-    return key, int(value) if value.isdecimal() else value

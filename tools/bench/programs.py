@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +53,39 @@ def native(contents: Mapping[str, bytes], packages: Sequence[str] = ()) -> Itera
     vm = replace(vm, files=files(described, contents), packages=tuple(packages))
     with boot.without_mortise(build.build(replace(described, vms=(vm,)))) as target:
         yield target
+
+
+def measured(
+    suite: str,
+    lines: Sequence[str],
+    setting: Setting,
+    values: Callable[[list[int]], list[int]],
+) -> Iterator[Row]:
+    """The rows that a program printed: a line of a measurement has its name, its params, how many
+    repetitions a batch has, and numbers of which `values` makes the total of each batch. A line for
+    all that the program could not measure, with its error."""
+    measures = re.compile(rf"{suite} (\w+)((?: \w+=\w+)*) (\d+)((?: \d+)+)")
+    lacks = re.compile(rf"{suite} (\w+)((?: \w+=\w+)*) absent (\d+)")
+    absent, found = [], 0
+    for line in lines:
+        if match := lacks.search(line):
+            absent.append(f"{match[1]}{match[2]} (error {match[3]})")
+        elif match := measures.search(line):
+            name, told, count, rest = match.groups()
+            params = dict(_param(each) for each in told.split())
+            totals = values([int(each) for each in rest.split()])
+            means = [round(total / int(count), 1) for total in totals]
+            found += 1
+            yield setting.row((suite, name), params, means, Kinds())
+    if not found:
+        raise WorkError(f"the program measured nothing in environment {setting.environment}")
+    if absent:
+        ui.message(f"{suite}, {setting.environment}: not served: {', '.join(absent)}")
+
+
+def _param(text: str) -> tuple[str, int | str]:
+    key, _, value = text.partition("=")
+    return key, int(value) if value.isdecimal() else value
 
 
 def wake(built: Built, suite: str, load: str) -> Row:

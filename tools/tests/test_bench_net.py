@@ -28,7 +28,7 @@ def test_a_line_is_a_row_of_its_passages(capsys):
         ("request", {"server": "nginx"}, 50_000.0, 50_000.0),
     ]
     lacks = capsys.readouterr().err
-    assert "net, linux: not measured: request server=redis (error 111)" in lacks
+    assert "net, linux: not served: request server=redis (error 111)" in lacks
 
 
 def test_a_run_that_ends_early_is_an_error():
