@@ -22,9 +22,16 @@ def free_port():
 
 @contextmanager
 def running(folder, line, patience, seconds=200):
+    """As `started`; the value is the match alone."""
+    with started(folder, line, patience, seconds) as (_, found):
+        yield found
+
+
+@contextmanager
+def started(folder, line, patience, seconds=200):
     """Runs a system for at most `seconds` of its time, or of the host's without periodic tasks. The
-    value, once it has written `line`, which takes at most `patience` seconds, is the match of that;
-    `folder / "log"` has all that it writes."""
+    value, once it has written `line`, which takes at most `patience` seconds, is the process of the
+    run and the match of that; `folder / "log"` has all that it writes."""
     log = folder / "log"
     command = [sys.executable, ROOT / "orchestrator", "run", folder, "--headless"]
     command += ["--seconds", str(seconds)]
@@ -36,7 +43,7 @@ def running(folder, line, patience, seconds=200):
                 said = log.read_text()[-3000:]
                 assert run.poll() is None and time.monotonic() < end, said
                 time.sleep(0.2)
-            yield found
+            yield run, found
         finally:
             run.send_signal(signal.SIGINT)
             run.wait(30)

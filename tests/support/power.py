@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import fat
-from conftest import ROOT
+from answering import started
 
 RECORD = 20
 """Bytes of a record of `pool/apps/historian`."""
@@ -20,23 +18,12 @@ _SYNCED = re.compile(r"(\d+) records are on the disk, 0 are lost")
 def cut(folder, syncs, after):
     """Runs a system with `historian`, and kills the emulator `after` seconds behind a number of
     syncs. The numbers of the records that were there at the boot, and that were acknowledged."""
-    log = folder / "log"
-    command = [sys.executable, ROOT / "orchestrator", "run", folder, "--headless"]
-    with log.open("w") as text:
-        run = subprocess.Popen([*command, "--seconds", "300"], cwd=ROOT, stdout=text, stderr=text)
-        try:
-            end = time.monotonic() + 900
-            while len(_SYNCED.findall(log.read_text())) < syncs:
-                said = log.read_text()[-3000:]
-                assert run.poll() is None and time.monotonic() < end, said
-                time.sleep(0.05)
-            time.sleep(after)
-            os.kill(_emulator(run.pid), signal.SIGKILL)
-            run.wait(60)
-        finally:
-            run.kill()
-            run.wait(30)
-    said = log.read_text()
+    line = rf"(?s)(?:{_SYNCED.pattern}.*?){{{syncs}}}"
+    with started(folder, line, patience=900, seconds=300) as (run, _):
+        time.sleep(after)
+        os.kill(_emulator(run.pid), signal.SIGKILL)
+        run.wait(60)
+    said = (folder / "log").read_text()
     (opened,) = _OPENED.findall(said)
     return int(opened), int(_SYNCED.findall(said)[-1])
 
