@@ -68,7 +68,7 @@ def _amounts(words: Sequence[Token], taken: set[int]) -> Iterator[Found]:
 
 
 def _reversed(words: Sequence[Token], at: int) -> Quantity | None:
-    """A rate whose time comes first: `毎秒100回`, `1秒に10回`."""
+    """A rate with its time first: `毎秒100回`, `1秒に10回`."""
     led = words[at].word in ("per", "each", "every")
     span = span_at(words, at + led) if led or words[at].is_number else None
     if span is None:

@@ -175,7 +175,7 @@ pub struct Tables {
 
 impl Tables {
     /// Tables with the kernel's entries: those of level 1 for its GiBs, the lowest of which is a
-    /// table whose entries begin at `low_end`.
+    /// table with entries from `low_end` on.
     ///
     /// # Safety
     ///
@@ -295,8 +295,8 @@ impl Tables {
         }
     }
 
-    /// Puts frames in the empty entries of a range whose entries are in one table, read-only: those that
-    /// `frame_of` has for the number of a page in the range.
+    /// Puts frames in the empty entries of a range, read-only; all its entries are in one table. The
+    /// frames are those that `frame_of` has for the number of a page in the range.
     pub fn fill(
         &mut self,
         range: &Range<usize>,

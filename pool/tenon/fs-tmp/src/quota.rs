@@ -1,4 +1,4 @@
-//! [`Quota`]: the room of files whose content is to fit on a volume.
+//! [`Quota`]: the room of files that are to fit on a volume with their content.
 
 use crate::content::LARGEST;
 use crate::{Error, FileSystem, Inode, Kind};
